@@ -1,4 +1,4 @@
-//! Admission webhooks: validation and mutation of LBCF's objects (b63 to b99).
+//! Admission webhooks: validation and mutation of LBCF's objects.
 //!
 //! The API server calls them before it stores an object. [`configurations`] and the router are both
 //! derived from one table.
@@ -12,9 +12,7 @@
 mod admit;
 mod cluster_reader;
 mod configurations;
-mod deadline;
 mod denial;
-mod field_error;
 mod http;
 mod mutate;
 mod object;

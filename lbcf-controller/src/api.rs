@@ -1,6 +1,6 @@
 //! The resource kinds of LBCF as Rust types, from which the CRDs are generated.
 //!
-//! Field names, defaults and `null` values are those of the original (b1 to b7): the types read what
+//! Field names, defaults and `null` values are those of the original: the types read what
 //! Go clients wrote, and Go clients read what is written here.
 
 // The derive repeats the type of each printer column.
@@ -21,7 +21,6 @@ mod load_balancer;
 mod load_balancer_driver;
 pub mod names;
 mod object;
-mod object_key;
 pub(crate) mod placeholders;
 mod port;
 mod service_class;
@@ -49,23 +48,31 @@ pub use load_balancer::{LoadBalancer, LoadBalancerSpec, LoadBalancerStatus};
 pub use load_balancer_driver::{
     LoadBalancerDriver, LoadBalancerDriverSpec, LoadBalancerDriverStatus, WebhookConfig,
 };
-pub(crate) use object::ObjectExt;
-pub use object_key::ObjectKey;
-pub(crate) use object_key::key_of;
+pub use object::ObjectKey;
+pub(crate) use object::{ObjectExt, key_of};
 pub use port::{PortSelector, ServicePortSelector};
 pub use service_class::{IngressKeys, LoadBalancersOfService, ServiceClass};
 pub use string_map::StringMap;
 
-use serde::{Deserialize, Deserializer};
-
-/// The API group of all kinds (b1, b4).
+/// The API group of all kinds.
 pub const GROUP: &str = "lbcf.tkestack.io";
 
-/// Reads `null` like an absent field, as the default (b5).
-fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Default + Deserialize<'de>,
-{
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+/// For serde's attribute `with`: reads `null` like an absent field, as the default.
+mod nullable {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn deserialize<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+    where
+        D: Deserializer<'de>,
+        T: Default + Deserialize<'de>,
+    {
+        Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        value: &impl Serialize,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.serialize(serializer)
+    }
 }

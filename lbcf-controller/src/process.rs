@@ -1,4 +1,4 @@
-//! What any long-running process in a cluster needs: leader election, certificates, metrics, health,
+//! Parts of any long-running process in a cluster: leader election, certificates, metrics, health,
 //! clocks and locks.
 
 pub(crate) mod backoff;

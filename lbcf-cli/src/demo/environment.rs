@@ -196,7 +196,7 @@ impl Driver {
         let (profile, numbers) = fixture::described(&fixture, is_local)?;
         let cloud = match (&fixture.observe, address) {
             (Some(observe), Some(address)) => {
-                let observer = Observer::of(&address.fill_observe(observe), &transport)?;
+                let observer = Observer::of(&observe.filled(&address), &transport)?;
                 Source::observer(observer).await?
             }
             _ => Source::Records,

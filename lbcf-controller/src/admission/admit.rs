@@ -1,20 +1,21 @@
 //! Admits one request: first the rules, then lookups and drivers.
 
 mod backend_group;
+mod backends;
 mod bind;
-mod driver;
 mod load_balancer;
 
 use super::cluster_reader::ClusterReader;
 use super::denial::Denial;
-use super::field_error::FieldError;
-use super::object::{Metadata, Spec};
+use super::denial::FieldError;
+use super::mutate;
+use super::object::{Metadata, ObjectChange};
 use super::review::{AdmissionDecision, Request};
+use super::rules;
 use super::table::{Action, Hook, Kind, Operation};
 use super::validation_context::ValidationContext;
-use super::{mutate, rules};
-use lbcf_driver_sdk::webhook;
-use serde::de::DeserializeOwned;
+use crate::api::ObjectKey;
+use crate::api::names::FINALIZER_DRIVER;
 use serde_json::Value;
 
 /// Decides a request to one of the webhooks.
@@ -24,7 +25,7 @@ pub(super) async fn admit<S: ClusterReader>(
     context: &ValidationContext<'_, S>,
 ) -> AdmissionDecision {
     let Some(operation) = Operation::read(&request.operation) else {
-        return AdmissionDecision::Allowed; // b65
+        return AdmissionDecision::Allowed; // It has no rule.
     };
     if request
         .sub_resource
@@ -35,9 +36,11 @@ pub(super) async fn admit<S: ClusterReader>(
     }
     match hook.action {
         Action::Mutate => changed(hook.kind, operation, request),
-        Action::Validate { .. } => validated(hook.kind, operation, request, context)
-            .await
-            .into(),
+        Action::Validate | Action::ValidateWithDrivers => {
+            validated(hook.kind, operation, request, context)
+                .await
+                .into()
+        }
     }
 }
 
@@ -76,7 +79,7 @@ async fn validated<S: ClusterReader>(
         .old_object
         .as_ref()
         .filter(|_| operation == Operation::Update);
-    // b66, b98: finalizers can be removed, and an unchanged spec is not validated again.
+    // Finalizers can be removed, and an unchanged spec is not validated again.
     if old.is_some() && is_deleting(object) {
         return Ok(());
     }
@@ -84,7 +87,12 @@ async fn validated<S: ClusterReader>(
         return context.allow();
     }
     match kind {
-        Kind::Driver => driver::stored(&ObjectChange::read(kind, request, object, old)?)?,
+        Kind::Driver => {
+            let change = ObjectChange::read(kind, request, object, old)?;
+            if change.is_new() {
+                rules::validate_driver(&change.key, &change.new.read).into_result()?;
+            }
+        }
         Kind::LoadBalancer => {
             load_balancer::stored(&ObjectChange::read(kind, request, object, old)?, context)
                 .await?;
@@ -102,19 +110,19 @@ async fn validated<S: ClusterReader>(
 }
 
 /// Validates a deletion by the object in the request: the name in the request is empty when a
-/// collection is deleted (u27).
+/// collection is deleted.
 async fn deleted<S: ClusterReader>(
     kind: Kind,
     request: &Request,
     context: &ValidationContext<'_, S>,
 ) -> Result<(), Denial> {
     let Some(object) = &request.old_object else {
-        return Ok(()); // b70
+        return Ok(());
     };
     let metadata = Metadata::read(object)?;
     let key = metadata.key(request);
     match kind {
-        Kind::Driver => driver::deleted(&key, metadata, context).await?,
+        Kind::Driver => driver_deleted(&key, metadata, context).await?,
         Kind::LoadBalancer | Kind::BackendGroup => {
             rules::validate_deletion(&kind.resource().kind, &key, &metadata.labels())?;
         }
@@ -123,49 +131,23 @@ async fn deleted<S: ClusterReader>(
     context.allow()
 }
 
-/// An object to be stored, and the one that it replaces.
-#[derive(Debug)]
-struct ObjectChange<S> {
-    key: crate::api::ObjectKey,
+/// A namespace that is being deleted can neither be kept nor get labels on each of its drivers. Its
+/// drivers are deleted at any time, because their finalizer keeps them until nothing uses them.
+async fn driver_deleted<S: ClusterReader>(
+    key: &ObjectKey,
     metadata: Metadata,
-    new: Spec<S>,
-    old: Option<Spec<S>>,
-    /// The replaced object with its status.
-    stored: Option<Value>,
-}
-
-impl<S: DeserializeOwned> ObjectChange<S> {
-    fn read(
-        kind: Kind,
-        request: &Request,
-        object: &Value,
-        old: Option<&Value>,
-    ) -> Result<Self, Denial> {
-        let metadata = Metadata::read(object)?;
-        Ok(Self {
-            key: metadata.key(request),
-            metadata,
-            new: Spec::read(kind, object)?,
-            // A stored object that cannot be decoded can be replaced.
-            old: old.and_then(|old| Spec::read(kind, old).ok()),
-            stored: old.cloned(),
-        })
+    context: &ValidationContext<'_, S>,
+) -> Result<(), Denial> {
+    if metadata.is_deleting() {
+        return Ok(()); // Nothing changes.
     }
-}
-
-impl<S> ObjectChange<S> {
-    const fn is_new(&self) -> bool {
-        self.stored.is_none()
+    let users = context.cluster.users_of_driver(key).await;
+    let outlives_users = users.is_empty() || metadata.has_finalizer(FINALIZER_DRIVER);
+    let checked = rules::validate_driver_deletion(key, &metadata.labels(), &users);
+    if checked.is_err() && outlives_users && context.is_namespace_deleting(&key.namespace).await? {
+        return Ok(());
     }
-
-    /// The operation that is sent to drivers.
-    const fn operation(&self) -> webhook::Operation {
-        if self.is_new() {
-            webhook::Operation::Create
-        } else {
-            webhook::Operation::Update
-        }
-    }
+    checked
 }
 
 fn is_deleting(object: &Value) -> bool {

@@ -21,7 +21,7 @@ pub const VALIDATING_CONFIGURATION: &str = "lbcf-validate";
 const DRIVER_TIMEOUT_SECONDS: i32 = 30;
 /// Timeout of the other webhooks, which at most read from the API server.
 const TIMEOUT_SECONDS: i32 = 10;
-/// Timeout of the webhook for pods, which reads nothing: pods are created without it, too (d70).
+/// Timeout of the webhook for pods, which reads nothing: pods are created without it, too.
 const POD_TIMEOUT_SECONDS: i32 = 3;
 
 /// The address at which the API server calls the admission webhooks.
@@ -66,65 +66,71 @@ pub struct Configurations {
 /// system's trust roots.
 #[must_use]
 pub fn configurations(endpoint: &Endpoint, ca_bundle: Option<&[u8]>) -> Configurations {
-    let client_config = |hook: &Hook| client_config(endpoint, ca_bundle, hook.path);
+    let (mutating, validating): (Vec<_>, Vec<_>) = HOOKS
+        .iter()
+        .map(|hook| (hook, client_config(endpoint, ca_bundle, hook.path)))
+        .partition(|(hook, _)| hook.action == Action::Mutate);
     let metadata = |name: &str| ObjectMeta {
         name: Some(name.to_owned()),
         ..ObjectMeta::default()
     };
-    let mut mutating = Vec::new();
-    let mut validating = Vec::new();
-    for hook in HOOKS {
-        match hook.action {
-            Action::Mutate => {
-                // Without the controller no object of LBCF is created, but pods are.
-                let (failure_policy, timeout, namespaces) = match hook.kind {
-                    Kind::Pod => ("Ignore", POD_TIMEOUT_SECONDS, Some(injected_namespaces())),
-                    _ => ("Fail", TIMEOUT_SECONDS, None),
-                };
-                mutating.push(MutatingWebhook {
-                    name: hook.kind.webhook_name(),
-                    admission_review_versions: vec!["v1".into()],
-                    client_config: client_config(hook),
-                    failure_policy: Some(failure_policy.into()),
-                    match_policy: Some("Equivalent".into()),
-                    namespace_selector: namespaces,
-                    reinvocation_policy: Some("Never".into()),
-                    rules: Some(vec![rule(hook)]),
-                    side_effects: "None".into(),
-                    timeout_seconds: Some(timeout),
-                    ..MutatingWebhook::default()
-                });
-            }
-            Action::Validate { calls_drivers } => {
-                // A driver may have side effects; a dry run calls only drivers that accept it.
-                let (side_effects, timeout) = if calls_drivers {
-                    ("NoneOnDryRun", DRIVER_TIMEOUT_SECONDS)
-                } else {
-                    ("None", TIMEOUT_SECONDS)
-                };
-                validating.push(ValidatingWebhook {
-                    name: hook.kind.webhook_name(),
-                    admission_review_versions: vec!["v1".into()],
-                    client_config: client_config(hook),
-                    failure_policy: Some("Fail".into()),
-                    match_policy: Some("Equivalent".into()),
-                    rules: Some(vec![rule(hook)]),
-                    side_effects: side_effects.into(),
-                    timeout_seconds: Some(timeout),
-                    ..ValidatingWebhook::default()
-                });
-            }
-        }
-    }
     Configurations {
         mutating: MutatingWebhookConfiguration {
             metadata: metadata(MUTATING_CONFIGURATION),
-            webhooks: Some(mutating),
+            webhooks: Some(mutating.into_iter().map(mutating_webhook).collect()),
         },
         validating: ValidatingWebhookConfiguration {
             metadata: metadata(VALIDATING_CONFIGURATION),
-            webhooks: Some(validating),
+            webhooks: Some(validating.into_iter().map(validating_webhook).collect()),
         },
+    }
+}
+
+fn mutating_webhook((hook, client_config): (&Hook, WebhookClientConfig)) -> MutatingWebhook {
+    // Without the controller no object of LBCF is created, but pods are.
+    let (failure_policy, namespace_selector) = match hook.kind {
+        Kind::Pod => ("Ignore", Some(injected_namespaces())),
+        _ => ("Fail", None),
+    };
+    MutatingWebhook {
+        name: hook.kind.webhook_name(),
+        admission_review_versions: vec!["v1".into()],
+        client_config,
+        failure_policy: Some(failure_policy.into()),
+        match_policy: Some("Equivalent".into()),
+        namespace_selector,
+        reinvocation_policy: Some("Never".into()),
+        rules: Some(vec![rule(hook)]),
+        side_effects: "None".into(),
+        timeout_seconds: Some(timeout_seconds(hook)),
+        ..MutatingWebhook::default()
+    }
+}
+
+fn validating_webhook((hook, client_config): (&Hook, WebhookClientConfig)) -> ValidatingWebhook {
+    // A driver may have side effects; a dry run calls only drivers that accept it.
+    let side_effects = match hook.action {
+        Action::ValidateWithDrivers => "NoneOnDryRun",
+        _ => "None",
+    };
+    ValidatingWebhook {
+        name: hook.kind.webhook_name(),
+        admission_review_versions: vec!["v1".into()],
+        client_config,
+        failure_policy: Some("Fail".into()),
+        match_policy: Some("Equivalent".into()),
+        rules: Some(vec![rule(hook)]),
+        side_effects: side_effects.into(),
+        timeout_seconds: Some(timeout_seconds(hook)),
+        ..ValidatingWebhook::default()
+    }
+}
+
+fn timeout_seconds(hook: &Hook) -> i32 {
+    match (hook.kind, hook.action) {
+        (Kind::Pod, _) => POD_TIMEOUT_SECONDS,
+        (_, Action::ValidateWithDrivers) => DRIVER_TIMEOUT_SECONDS,
+        _ => TIMEOUT_SECONDS,
     }
 }
 

@@ -1,14 +1,14 @@
 //! The routes of the admission webhooks, and the limits of requests.
 
+use super::admit;
 use super::cluster_reader::ClusterReader;
-use super::deadline::{Deadline, request_timeout};
-use super::field_error::shortened;
+use super::denial::shortened;
+use super::review;
 use super::table::{HOOKS, Hook};
-use super::validation_context::ValidationContext;
-use super::{admit, review};
+use super::validation_context::{Deadline, ValidationContext, request_timeout};
 use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{Request, State};
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, FromRequest as _, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -20,7 +20,7 @@ use tokio::time::timeout_at;
 /// Bytes. The API server accepts objects of up to 3 MiB, and an update contains two of them.
 const BODY_LIMIT: usize = 8 << 20;
 
-/// How many requests are processed concurrently; further ones wait.
+/// Requests that are processed concurrently; further ones wait.
 const IN_FLIGHT: usize = 512;
 
 /// Time after the deadline at which the request is answered even if a lookup or call has not ended.
@@ -34,7 +34,7 @@ type BadRequest = (StatusCode, String);
 
 pub(super) fn routes<S: ClusterReader>(state: &Arc<S>) -> Router {
     let in_flight = Arc::new(Semaphore::new(IN_FLIGHT));
-    HOOKS.iter().fold(Router::new(), |router, hook| {
+    let router = HOOKS.iter().fold(Router::new(), |router, hook| {
         let endpoint = Arc::new(WebhookEndpoint {
             state: Arc::clone(state),
             in_flight: Arc::clone(&in_flight),
@@ -46,7 +46,8 @@ pub(super) fn routes<S: ClusterReader>(state: &Arc<S>) -> Router {
             None => router,
         };
         router.route(hook.path, route)
-    })
+    });
+    router.layer(DefaultBodyLimit::max(BODY_LIMIT))
 }
 
 struct WebhookEndpoint<S> {
@@ -87,9 +88,9 @@ impl<S: ClusterReader> WebhookEndpoint<S> {
     async fn respond(&self, request: Request, deadline: Deadline) -> Result<Vec<u8>, BadRequest> {
         // The semaphore is never closed.
         let _permit = self.in_flight.acquire().await;
-        let (parts, body) = request.into_parts();
-        check_content_type(&parts.headers)?;
-        let body = read_body(body).await?;
+        check_content_type(request.headers())?;
+        let body = Bytes::from_request(request, &()).await;
+        let body = body.map_err(|error| (error.status(), error.body_text()))?;
         let request = review::read(&body, &self.hook.kind.resource()).map_err(bad)?;
         drop(body);
         let context = ValidationContext {
@@ -128,22 +129,6 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), BadRequest> {
     Err(bad(format!(
         "content-type: {content_type:?}: must be application/json"
     )))
-}
-
-async fn read_body(body: Body) -> Result<Bytes, BadRequest> {
-    to_bytes(body, BODY_LIMIT).await.map_err(|error| {
-        let mut cause: Option<&dyn std::error::Error> = Some(&error);
-        while let Some(error) = cause {
-            if error.is::<http_body_util::LengthLimitError>() {
-                return (
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    format!("the body has more than {BODY_LIMIT} bytes"),
-                );
-            }
-            cause = error.source();
-        }
-        bad(format!("reading the body failed: {error}"))
-    })
 }
 
 #[cfg(test)]

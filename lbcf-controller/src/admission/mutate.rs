@@ -1,17 +1,20 @@
-//! Mutation: rewrites fields of older manifests and sets defaults (b71, b77, b87 to b92, b99).
+//! Mutation: rewrites fields of older manifests and sets defaults.
 //!
 //! The object is changed as JSON, and the patch is the difference, so mutating twice changes nothing.
 //! Values of the wrong type stay as they are: mutation runs before the API server validates the schema.
 
-mod backend_group;
-mod driver;
-mod pod;
-
 use super::table::{Kind, Operation};
-use crate::api::earlier_fields::numbers_to_strings;
+use crate::api::earlier_fields::{
+    list_load_balancer, list_port, numbers_to_strings, rename_port_number,
+};
 use crate::api::names;
+use crate::api::syntax;
 use json_patch::Patch;
+use lbcf_driver_sdk::webhook::{ALL, Obligation, WebhookInfo};
 use serde_json::{Map, Value, json};
+
+/// The timeout of a webhook that has none.
+const DEFAULT_TIMEOUT: &str = "10s";
 
 /// The patch of an object that is created, or updated from `old`.
 pub(super) fn patch(
@@ -21,14 +24,14 @@ pub(super) fn patch(
     old: Option<&Value>,
 ) -> Patch {
     if kind == Kind::Pod {
-        return pod::patch(object);
+        return add_readiness_gate(object);
     }
     let mut after = object.clone();
     if operation == Operation::Create && matches!(kind, Kind::LoadBalancer | Kind::Bind) {
         add_finalizer(&mut after);
     }
     if kind == Kind::BackendGroup {
-        backend_group::label(&mut after);
+        label(&mut after);
     }
     if let Some(spec) = after.get_mut("spec") {
         normalise(kind, spec);
@@ -46,7 +49,7 @@ pub(super) fn normalise(kind: Kind, spec: &mut Value) {
     };
     match kind {
         Kind::Driver => {
-            driver::add_webhooks(spec);
+            add_webhooks(spec);
             if let Some(class) = spec.get_mut("serviceClass") {
                 numbers_to_strings(class.get_mut("lbSpec"));
                 numbers_to_strings(class.get_mut("parameters"));
@@ -58,7 +61,7 @@ pub(super) fn normalise(kind: Kind, spec: &mut Value) {
             default_policy(spec);
         }
         Kind::BackendGroup => {
-            backend_group::normalise(spec);
+            normalise_group(spec);
             numbers_to_strings(spec.get_mut("parameters"));
             default_policy(spec);
         }
@@ -68,7 +71,7 @@ pub(super) fn normalise(kind: Kind, spec: &mut Value) {
                 numbers_to_strings(lb.get_mut("spec"));
                 numbers_to_strings(lb.get_mut("attributes"));
             }
-            backend_group::service(spec);
+            normalise_service(spec);
             numbers_to_strings(spec.get_mut("parameters"));
             default_policy(spec);
         }
@@ -77,7 +80,148 @@ pub(super) fn normalise(kind: Kind, spec: &mut Value) {
     }
 }
 
-/// Adds the finalizer, once (d30, u33).
+/// Adds the webhooks that the controller may call without being configured to. `judgePodDeregister`
+/// and `listBackends` are not among them: a driver offers the latter by listing it, and the original refuses
+/// drivers that list either, and the controllers have to stay exchangeable.
+fn add_webhooks(spec: &mut Map<String, Value>) {
+    let Some(webhooks) = list_at(spec, "webhooks") else {
+        return;
+    };
+    for webhook in webhooks.iter_mut().filter_map(Value::as_object_mut) {
+        let timeout = webhook.entry("timeout").or_insert(Value::Null);
+        if timeout.is_null() {
+            *timeout = json!(DEFAULT_TIMEOUT);
+        }
+    }
+    let is_added = |webhook: &&WebhookInfo| match webhook.obligation {
+        Obligation::Mandatory | Obligation::Optional => true,
+        Obligation::OnRequest | Obligation::Listed => false,
+    };
+    for known in ALL.iter().filter(is_added) {
+        let is_named =
+            |webhook: &Value| webhook.get("name").and_then(Value::as_str) == Some(known.name);
+        if !webhooks.iter().any(is_named) {
+            webhooks.push(json!({ "name": known.name, "timeout": DEFAULT_TIMEOUT }));
+        }
+    }
+}
+
+/// Adds the gate to a pod that does not have it. The patch is made without a copy of the pod, most of which is
+/// of no interest.
+fn add_readiness_gate(pod: &Value) -> Patch {
+    let gate = json!({"conditionType": names::READINESS_GATE});
+    let operation = match pod.pointer("/spec/readinessGates") {
+        None | Some(Value::Null) => {
+            json!({"op": "add", "path": "/spec/readinessGates", "value": [gate]})
+        }
+        Some(Value::Array(gates)) if !has_gate(gates) => {
+            json!({"op": "add", "path": "/spec/readinessGates/-", "value": gate})
+        }
+        // It has the gate, or the API server rejects it.
+        Some(_) => return Patch::default(),
+    };
+    if !pod.get("spec").is_some_and(Value::is_object) {
+        return Patch::default();
+    }
+    serde_json::from_value(json!([operation])).unwrap_or_default()
+}
+
+fn has_gate(gates: &[Value]) -> bool {
+    let mut names = gates.iter().filter_map(|gate| gate.get("conditionType"));
+    names.any(|name| name == names::READINESS_GATE)
+}
+
+/// Labels a group with its load balancers, so that it can be selected by them. An invalid
+/// name gets no label: validation reports it better than the API server reports the label.
+fn label(group: &mut Value) {
+    let labels = labels_of(group.get("spec"));
+    let Some(metadata) = group.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if labels.is_empty() {
+        return;
+    }
+    let present = metadata.entry("labels").or_insert(Value::Null);
+    if present.is_null() {
+        *present = json!({});
+    }
+    if let Some(present) = present.as_object_mut() {
+        present.extend(labels);
+    }
+}
+
+fn labels_of(spec: Option<&Value>) -> Map<String, Value> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let legacy = spec.and_then(|spec| text(spec.get("lbName")?));
+    let listed = spec
+        .and_then(|spec| spec.get("loadBalancers")?.as_array())
+        .into_iter()
+        .flatten()
+        .filter_map(text);
+    // Clients that know only one load balancer of a group use the first of the list.
+    let names: Vec<String> = listed
+        .chain(legacy)
+        .filter(|name| syntax::is_object_name(name))
+        .collect();
+    let mut labels = Map::new();
+    if let Some(first) = names.first() {
+        labels.insert(
+            names::LABEL_LB_NAME.to_owned(),
+            json!(names::label_value(first)),
+        );
+    }
+    for name in &names {
+        // A label's key has the same limit as its value.
+        let key = format!(
+            "{}{}",
+            names::LABEL_LB_NAME_PREFIX,
+            names::label_value(name)
+        );
+        labels.insert(key, json!("True"));
+    }
+    labels
+}
+
+fn normalise_group(spec: &mut Map<String, Value>) {
+    list_load_balancer(spec);
+    if let Some(pods) = spec.get_mut("pods").and_then(Value::as_object_mut) {
+        list_port(pods);
+        let ports = pods.get_mut("ports").and_then(Value::as_array_mut);
+        for port in ports.into_iter().flatten() {
+            normalise_port(port);
+        }
+    }
+    normalise_service(spec);
+    set_if_blank(spec, "deregisterPolicy", "IfNotReady");
+}
+
+/// The port of a selected Service.
+fn normalise_service(spec: &mut Map<String, Value>) {
+    if let Some(port) = spec
+        .get_mut("service")
+        .and_then(|service| service.get_mut("port"))
+    {
+        // A name selects the protocol, too.
+        let is_named = port
+            .get("name")
+            .is_some_and(|name| name.as_str() != Some(""));
+        if is_named {
+            rename_port_number(port);
+        } else {
+            normalise_port(port);
+        }
+    }
+}
+
+/// Renames earlier fields of a port; the protocol defaults to TCP.
+fn normalise_port(port: &mut Value) {
+    rename_port_number(port);
+    if let Some(port) = port.as_object_mut() {
+        set_if_blank(port, "protocol", "TCP");
+    }
+}
+
+/// Adds the finalizer, once.
 fn add_finalizer(object: &mut Value) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
         return;
@@ -100,7 +244,7 @@ fn keep_identity(spec: &mut Value, object: &Value, old: Option<&Value>) {
     }
 }
 
-/// Sets the default where the policy is empty, as Go clients write it (b18).
+/// Sets the default where the policy is empty, as Go clients write it.
 fn default_policy(spec: &mut Map<String, Value>) {
     let policy = spec
         .get_mut("ensurePolicy")

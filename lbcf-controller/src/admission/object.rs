@@ -3,15 +3,17 @@
 //! Metadata is decoded apart from the spec, so that an object with an invalid spec can still be deleted
 //! and its finalizers removed.
 
-use super::field_error::FieldError;
-use super::mutate;
-use super::review::Request;
-use super::rules::Labels;
+use super::denial::{Denial, FieldError};
 use super::table::Kind;
+use super::{mutate, review::Request};
 use crate::api::ObjectKey;
+use lbcf_driver_sdk::webhook;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value;
+use std::collections::BTreeMap;
+
+pub(super) type Labels = BTreeMap<String, String>;
 
 /// The part of the metadata that rules use.
 #[derive(Debug, Default, Deserialize)]
@@ -75,6 +77,51 @@ impl<S: DeserializeOwned> Spec<S> {
         mutate::normalise(kind, &mut raw);
         let read = read(&raw, "spec")?;
         Ok(Self { raw, read })
+    }
+}
+
+/// An object to be stored, and the one that it replaces.
+#[derive(Debug)]
+pub(super) struct ObjectChange<S> {
+    pub(super) key: ObjectKey,
+    pub(super) metadata: Metadata,
+    pub(super) new: Spec<S>,
+    pub(super) old: Option<Spec<S>>,
+    /// The replaced object with its status.
+    pub(super) stored: Option<Value>,
+}
+
+impl<S: DeserializeOwned> ObjectChange<S> {
+    pub(super) fn read(
+        kind: Kind,
+        request: &Request,
+        object: &Value,
+        old: Option<&Value>,
+    ) -> Result<Self, Denial> {
+        let metadata = Metadata::read(object)?;
+        Ok(Self {
+            key: metadata.key(request),
+            metadata,
+            new: Spec::read(kind, object)?,
+            // A stored object that cannot be decoded can be replaced.
+            old: old.and_then(|old| Spec::read(kind, old).ok()),
+            stored: old.cloned(),
+        })
+    }
+}
+
+impl<S> ObjectChange<S> {
+    pub(super) const fn is_new(&self) -> bool {
+        self.stored.is_none()
+    }
+
+    /// The operation that is sent to drivers.
+    pub(super) const fn operation(&self) -> webhook::Operation {
+        if self.is_new() {
+            webhook::Operation::Create
+        } else {
+            webhook::Operation::Update
+        }
     }
 }
 

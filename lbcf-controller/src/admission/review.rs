@@ -1,4 +1,4 @@
-//! AdmissionReview of admission.k8s.io/v1, in and out (b65, d25).
+//! AdmissionReview of admission.k8s.io/v1, in and out.
 //!
 //! Decoding is lenient: objects stay JSON, so that one with the wrong shape can be denied with the
 //! field that is wrong, and an unknown operation can be allowed. kube's types do neither, and they

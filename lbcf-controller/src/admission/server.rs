@@ -5,7 +5,7 @@ use super::http;
 use crate::api::ObjectKey;
 use crate::process::health_state::HealthState;
 use crate::process::serving::{
-    CertificateSource, Configurations, NameError, Names, Server, ServingError,
+    CertificateSource, ConfigurationName, NameError, Names, Server, ServingError,
 };
 use crate::runtime::Context;
 use std::net::SocketAddr;
@@ -72,10 +72,10 @@ impl AdmissionServer {
                 secret,
                 names: Names::of_service(&service.name, &service.namespace, &names)
                     .map_err(Cause::Names)?,
-                configurations: Configurations {
-                    validating: vec![VALIDATING_CONFIGURATION.to_owned()],
-                    mutating: vec![MUTATING_CONFIGURATION.to_owned()],
-                },
+                configurations: vec![
+                    ConfigurationName::Validating(VALIDATING_CONFIGURATION.to_owned()),
+                    ConfigurationName::Mutating(MUTATING_CONFIGURATION.to_owned()),
+                ],
             },
             Certificates::Files { cert, key } => CertificateSource::Files { cert, key },
         };

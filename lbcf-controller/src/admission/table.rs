@@ -1,7 +1,8 @@
-//! The list of admission webhooks (b63, b64), from which the routes and the webhook configurations are
+//! The list of admission webhooks, from which the routes and the webhook configurations are
 //! derived.
 
 use crate::api::{BackendGroup, Bind, GROUP, LoadBalancer, LoadBalancerDriver};
+use Action::{Mutate, Validate, ValidateWithDrivers};
 use Operation::{Create, Delete, Update};
 use k8s_openapi::api::core::v1::Pod;
 use kube::core::ApiResource;
@@ -12,7 +13,7 @@ pub(super) enum Kind {
     LoadBalancer,
     BackendGroup,
     Bind,
-    /// Of which only those are admitted that get the readiness gate (d70).
+    /// Of which only those are admitted that get the readiness gate.
     Pod,
 }
 
@@ -56,7 +57,7 @@ impl Operation {
         }
     }
 
-    /// `None` for an operation that the rules do not list (b65).
+    /// `None` for an operation that the rules do not list.
     pub(super) fn read(text: &str) -> Option<Self> {
         [Create, Update, Delete]
             .into_iter()
@@ -67,11 +68,9 @@ impl Operation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Mutate,
-    Validate {
-        /// Whether drivers are called: the timeout is longer, and a dry run calls only drivers that
-        /// accept it.
-        calls_drivers: bool,
-    },
+    Validate,
+    /// The timeout is longer, and a dry run calls only drivers that accept it.
+    ValidateWithDrivers,
 }
 
 #[derive(Debug)]
@@ -85,46 +84,39 @@ pub(super) struct Hook {
     pub(super) operations: &'static [Operation],
 }
 
-const VALIDATE: Action = Action::Validate {
-    calls_drivers: false,
-};
-const VALIDATE_WITH_DRIVERS: Action = Action::Validate {
-    calls_drivers: true,
-};
-
-/// All admission webhooks. Mutation includes updates of all LBCF's kinds, so that numbers become strings (d20)
-/// and webhooks that a manifest does not list keep their timeout (u24).
+/// All admission webhooks. Mutation includes updates of all LBCF's kinds, so that numbers become strings
+/// and webhooks that a manifest does not list keep their timeout.
 pub(super) const HOOKS: &[Hook] = &[
-    hook("/mutate-load-balancer-driver", Kind::Driver, Action::Mutate),
-    hook("/mutate-load-balancer", Kind::LoadBalancer, Action::Mutate),
+    hook("/mutate-load-balancer-driver", Kind::Driver, Mutate),
+    hook("/mutate-load-balancer", Kind::LoadBalancer, Mutate),
     Hook {
         alias: Some("/mutate-backend-group"),
         // The original's spelling, which existing configurations contain.
-        ..hook("/mutate-backend-broup", Kind::BackendGroup, Action::Mutate)
+        ..hook("/mutate-backend-broup", Kind::BackendGroup, Mutate)
     },
-    hook("/mutate-bind", Kind::Bind, Action::Mutate),
+    hook("/mutate-bind", Kind::Bind, Mutate),
     Hook {
         // The gates of a pod cannot change.
         operations: &[Create],
-        ..hook("/mutate-pod", Kind::Pod, Action::Mutate)
+        ..hook("/mutate-pod", Kind::Pod, Mutate)
     },
-    hook("/validate-load-balancer-driver", Kind::Driver, VALIDATE),
+    hook("/validate-load-balancer-driver", Kind::Driver, Validate),
     hook(
         "/validate-load-balancer",
         Kind::LoadBalancer,
-        VALIDATE_WITH_DRIVERS,
+        ValidateWithDrivers,
     ),
     hook(
         "/validate-backend-group",
         Kind::BackendGroup,
-        VALIDATE_WITH_DRIVERS,
+        ValidateWithDrivers,
     ),
-    hook("/validate-bind", Kind::Bind, VALIDATE_WITH_DRIVERS),
+    hook("/validate-bind", Kind::Bind, ValidateWithDrivers),
 ];
 
 const fn hook(path: &'static str, kind: Kind, action: Action) -> Hook {
     let operations: &[Operation] = match (kind, action) {
-        (_, Action::Mutate) | (Kind::Bind, _) => &[Create, Update],
+        (_, Mutate) | (Kind::Bind, _) => &[Create, Update],
         _ => &[Create, Update, Delete],
     };
     Hook {

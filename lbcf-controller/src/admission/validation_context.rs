@@ -1,7 +1,6 @@
 //! Lookups and calls of drivers on behalf of one request.
 
 use super::cluster_reader::{ClusterReader, LookupError};
-use super::deadline::Deadline;
 use super::denial::Denial;
 use crate::api::{LoadBalancer, LoadBalancerDriver, ObjectKey, names};
 use crate::process::error_text::in_full;
@@ -9,17 +8,17 @@ use lbcf_driver_sdk::webhook::{VerdictResponse, Webhook};
 use lbcf_serving::duration;
 use std::future::Future;
 use std::sync::Arc;
-use tokio::time::timeout_at;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
 
 /// The response to a valid request while the controller is in dry-run mode. The original's text, which
-/// clients search for (d23).
+/// clients search for.
 const DRY_RUN: &str =
     "validate succeeded, but this operation is rejected because lbcf-controller is in dry-run mode";
 
 pub(super) struct ValidationContext<'a, S> {
     pub(super) cluster: &'a S,
     pub(super) deadline: Deadline,
-    /// Whether the request itself is a dry run.
     pub(super) request_is_dry_run: bool,
 }
 
@@ -103,7 +102,7 @@ impl<S: ClusterReader> ValidationContext<'_, S> {
         )))
     }
 
-    /// Whether drivers are called with `dryRun: true`, and only those that accept it.
+    /// In a dry run only drivers that accept it are called, with `dryRun: true`.
     pub(super) fn is_dry_run(&self) -> bool {
         self.request_is_dry_run || self.cluster.is_dry_run()
     }
@@ -147,11 +146,69 @@ impl<S: ClusterReader> ValidationContext<'_, S> {
         )
     }
 
-    /// Allows a valid request, unless the controller is in dry-run mode (d23).
+    /// Allows a valid request, unless the controller is in dry-run mode.
     pub(super) fn allow(&self) -> Result<(), Denial> {
         if self.cluster.is_dry_run() {
             return Err(Denial::Forbidden(DRY_RUN.to_owned()));
         }
         Ok(())
+    }
+}
+
+/// The API server's timeout where the request names none.
+const DEFAULT_WAIT: Duration = Duration::from_secs(10);
+/// The longest timeout that a webhook configuration allows.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+/// Reserved for assembling and sending the response.
+const MARGIN: Duration = Duration::from_secs(1);
+
+/// The time for a request, from its query such as `timeout=10s`.
+pub(super) fn request_timeout(query: Option<&str>) -> Duration {
+    let timeout = query
+        .unwrap_or_default()
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("timeout="))
+        .and_then(|text| duration::parse(text).ok())
+        .filter(|timeout| !timeout.is_zero())
+        .unwrap_or(DEFAULT_WAIT)
+        .min(MAX_WAIT);
+    // At most a fifth of the timeout is reserved.
+    timeout - MARGIN.min(timeout / 5)
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deadline {
+    pub(super) at: Instant,
+    /// The time from the start to the deadline.
+    pub(super) timeout: Duration,
+}
+
+impl Deadline {
+    pub(super) fn after(timeout: Duration) -> Self {
+        Self {
+            at: Instant::now() + timeout,
+            timeout,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn u45_the_api_servers_timeout_is_kept_with_a_margin() {
+        for (query, millis) in [
+            (Some("timeout=10s"), 9_000),
+            (Some("x=y&timeout=30s"), 29_000),
+            (Some("timeout=1m"), 29_000),
+            (Some("timeout=1s"), 800),
+            (Some("timeout=0s"), 9_000),
+            (Some("timeout=soon"), 9_000),
+            (Some(""), 9_000),
+            (None, 9_000),
+        ] {
+            assert_eq!(request_timeout(query).as_millis(), millis, "{query:?}");
+        }
     }
 }

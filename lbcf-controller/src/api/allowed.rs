@@ -2,7 +2,7 @@
 //! apply the same.
 //!
 //! The sizes keep an object and its status well below the 1.5 MiB that etcd stores, so that what was
-//! created in the cloud can always be recorded and deleted (d47). They are far above what a load
+//! created in the cloud can always be recorded and deleted. They are far above what a load
 //! balancer has: a manifest that kubectl applies has at most 256 KiB, as kubectl stores a copy of it
 //! in an annotation. Lengths are in characters.
 
@@ -32,7 +32,7 @@ pub(crate) const VALUE: usize = 16 << 10;
 pub(crate) const MAP: usize = 64 << 10;
 /// The length of all keys and values of the load balancers of a Bind together. Its status has a copy.
 pub(crate) const BIND_MAPS: usize = 128 << 10;
-/// What a number counts in these sums: the digits of the longest.
+/// The length of a number in these sums: the digits of the longest.
 pub(crate) const NUMBER: usize = 20;
 
 /// The number of load balancers of a Bind or a BackendGroup.
@@ -58,9 +58,9 @@ pub(crate) const WEBHOOKS: usize = 32;
 
 /// The only type of drivers.
 pub(crate) const DRIVER_TYPE: &str = "Webhook";
-/// The longest timeout of a webhook (b10).
+/// The longest timeout of a webhook.
 pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(60);
-/// The shortest periods of `Always` (b17, d14).
+/// The shortest periods of `Always`.
 pub(crate) const MIN_PERIOD: Duration = Duration::from_secs(30);
 pub(crate) const BIND_MIN_PERIOD: Duration = Duration::from_secs(10);
 
@@ -81,7 +81,7 @@ pub(crate) const IS_UNIQUE_WEBHOOK: &str = "duplicate; each webhook may be liste
 pub(crate) const IS_UNIQUE_NAME: &str = "duplicate; names must be unique within a Bind";
 
 pub(crate) const IS_CLASS: &str = "must be a class as Services name it, which is [DOMAIN/]NAME like a label's key, as in lbcf.tkestack.io/clb";
-/// The fields of a Service that a class may pass to its driver (d75).
+/// The fields of a Service that a class may pass to its driver.
 pub(crate) const SERVICE_FIELDS: [&str; 7] = [
     "externalTrafficPolicy",
     "healthCheckNodePort",

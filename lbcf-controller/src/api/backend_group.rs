@@ -1,8 +1,6 @@
-//! BackendGroup: backends and the load balancers that they are registered with (b20 to b31).
+//! BackendGroup: backends and the load balancers that they are registered with.
 
-use super::{
-    Condition, EnsurePolicy, PortSelector, ServicePortSelector, StringMap, null_as_default,
-};
+use super::{Condition, EnsurePolicy, PortSelector, ServicePortSelector, StringMap, nullable};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,11 +57,7 @@ pub struct BackendGroupSpec {
     /// Names of LoadBalancers; backends are registered with each of them. A name that starts with
     /// `lbcf-` refers to a shared LoadBalancer in kube-system, any other to this namespace.
     /// Example: `[my-lb, lbcf-shared-lb]`.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     pub load_balancers: Vec<String>,
     /// Name of a single LoadBalancer, kept for older manifests. Ignored where `loadBalancers` is
@@ -82,7 +76,7 @@ pub struct BackendGroupSpec {
     #[serde(
         rename = "static",
         default,
-        deserialize_with = "null_as_default",
+        with = "nullable",
         skip_serializing_if = "Vec::is_empty"
     )]
     #[schemars(with = "Option<Vec<String>>")]
@@ -107,7 +101,7 @@ pub struct BackendGroupSpec {
 
 impl BackendGroupSpec {
     /// The names of the load balancers without duplicates; `lbName` counts only where
-    /// `loadBalancers` is empty (b20).
+    /// `loadBalancers` is empty.
     pub fn load_balancer_names(&self) -> impl Iterator<Item = &str> {
         let legacy = self
             .lb_name
@@ -124,11 +118,7 @@ impl BackendGroupSpec {
 #[serde(rename_all = "camelCase")]
 pub struct PodSelection {
     /// Ports to register of every selected pod. Example: `[{port: 80, protocol: TCP}]`.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<PortSelector>>")]
     pub ports: Vec<PortSelector>,
     /// A single port, kept for older manifests. Ignored where `ports` is set; use that instead.
@@ -139,11 +129,7 @@ pub struct PodSelection {
     pub by_label: Option<SelectPodByLabel>,
     /// Selects pods by name, such as those of a StatefulSet. Either this or `byLabel` is set.
     /// Example: `[web-0, web-1]`.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     pub by_name: Vec<String>,
 }
@@ -158,16 +144,12 @@ pub struct PodSelection {
 ))]
 pub struct SelectPodByLabel {
     /// Labels that a pod must have, all of them. Example: `{app: web}`.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub selector: BTreeMap<String, String>,
     /// Names of pods that are not selected although their labels match. A registered pod that is
     /// added here is deregistered.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     pub except: Vec<String>,
 }
@@ -179,8 +161,8 @@ pub struct ServiceSelection {
     /// Name of a Service in the same namespace; in the mode `NodePort` one of type NodePort or
     /// LoadBalancer.
     pub name: String,
-    /// What is registered: `NodePort` (the default), the Service's node port on every selected node,
-    /// or `Endpoints`, the addresses in the Service's EndpointSlices.
+    /// `NodePort` (the default) registers the Service's node port on every selected node, `Endpoints`
+    /// the addresses in the Service's EndpointSlices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ServiceMode>,
     /// Port of the Service, as in its `spec.ports`, by number or by name. Examples: `{port: 80}`,
@@ -188,30 +170,18 @@ pub struct ServiceSelection {
     pub port: ServicePortSelector,
     /// Labels that a node must have, only in the mode `NodePort`. Empty, the default, selects all
     /// nodes.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub node_selector: BTreeMap<String, String>,
     /// Types of the EndpointSlices whose endpoints are registered, only in the mode `Endpoints`:
     /// `IPv4`, `IPv6` and `FQDN`. Default: `[IPv4, IPv6]`.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<AddressFamily>>")]
     pub address_families: Vec<AddressFamily>,
     /// Zones whose endpoints are registered, only in the mode `Endpoints`. An endpoint belongs to the
     /// zones of its hints or, without hints, to the zone that it is in. Empty, the default, selects
     /// all endpoints. Example: `[zone-a]`.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     pub zones: Vec<String>,
 }
@@ -223,7 +193,7 @@ impl ServiceSelection {
         self.mode.unwrap_or_default()
     }
 
-    /// Whether endpoints in slices of this type are registered.
+    /// True where endpoints in slices of this type are registered.
     #[must_use]
     pub fn takes_family(&self, family: AddressFamily) -> bool {
         if self.address_families.is_empty() {
@@ -233,7 +203,7 @@ impl ServiceSelection {
     }
 }
 
-/// What is registered of a Service (d60).
+/// The backends that a Service stands for: its node port, or its endpoints.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ServiceMode {
     /// Registers the Service's node port on every selected node.
@@ -243,7 +213,7 @@ pub enum ServiceMode {
     Endpoints,
 }
 
-/// The type of the addresses in an EndpointSlice (e3).
+/// The type of the addresses in an EndpointSlice.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -270,7 +240,7 @@ impl AddressFamily {
     }
 }
 
-/// When a pod that is not Ready is deregistered (b109, b110).
+/// When a pod that is not Ready is deregistered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum DeregisterPolicy {
     /// Deregisters a pod whose condition Ready is not True.
@@ -294,7 +264,7 @@ pub struct DeregisterWebhook {
     pub failure_policy: Option<FailurePolicy>,
 }
 
-/// The policy where the driver that decides cannot be called or fails (b111).
+/// The policy where the driver that decides cannot be called or fails.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum FailurePolicy {
     /// Keeps every pod registered.
@@ -328,11 +298,7 @@ pub struct BackendGroupStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
     /// `Ready`: all backends are registered with all load balancers, and if not, why.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
 }

@@ -1,11 +1,11 @@
-//! What BackendGroups and Binds, which own BackendRecords, have in common.
+//! BackendGroups and Binds as owners of BackendRecords.
 
 use super::{
     BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, PodSelection, ServiceMode,
     ServiceSelection,
 };
 
-/// An object that selects backends. Pods take precedence over a Service where both are set (b21, d77).
+/// An object that selects backends. Pods take precedence over a Service where both are set.
 pub(crate) trait BackendOwner {
     fn pods(&self) -> Option<&PodSelection>;
 

@@ -1,6 +1,6 @@
-//! BackendRecord: one backend at one load balancer (b41 to b44).
+//! BackendRecord: one backend at one load balancer.
 
-use super::{AddressFamily, Condition, EnsurePolicy, PortSelector, StringMap, null_as_default};
+use super::{AddressFamily, Condition, EnsurePolicy, PortSelector, StringMap, nullable};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,11 +121,7 @@ pub struct EndpointBackendRecord {
 pub struct BackendRecordStatus {
     /// The address that the driver generated. It is stored before `ensureBackend` is called, so
     /// that whatever was registered can be deregistered.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "String::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "String::is_empty")]
     #[schemars(with = "Option<String>")]
     pub backend_addr: String,
     /// Data that the driver returned from `ensureBackend`; sent with every later call.
@@ -133,7 +129,7 @@ pub struct BackendRecordStatus {
     pub injected_info: StringMap,
     /// `Registered`: whether the backend is registered, and if not, why. `ParametersConflict`: whether
     /// another BackendGroup or Bind registers the same address with other parameters.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
 }

@@ -1,8 +1,8 @@
-//! Bind: load balancers and the backends registered with them in one object (b32 to b40, d77).
+//! Bind: load balancers and the backends registered with them in one object.
 
 use super::{
     Condition, DeregisterPolicy, DeregisterWebhook, EnsurePolicyType, PodSelection,
-    ServiceSelection, StringMap, null_as_default,
+    ServiceSelection, StringMap, nullable,
 };
 use kube::CustomResource;
 use schemars::JsonSchema;
@@ -105,7 +105,7 @@ pub struct TargetLoadBalancer {
     pub attributes: StringMap,
 }
 
-/// Determines when the load balancers and backends of a Bind are ensured again (d14).
+/// Determines when the load balancers and backends of a Bind are ensured again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BindEnsurePolicy {
@@ -126,7 +126,7 @@ pub struct BindEnsurePolicy {
 pub struct BindStatus {
     /// One entry for each load balancer, including those that were removed from the spec and are
     /// not deleted yet.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<Vec<TargetLoadBalancerStatus>>")]
     pub load_balancer_statuses: Vec<TargetLoadBalancerStatus>,
     /// Number of load balancers in the spec.
@@ -144,11 +144,7 @@ pub struct BindStatus {
     pub registered_backends: i32,
     /// `Ready`: all load balancers are ready and all backends are registered with them, and if not,
     /// why.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
 }
@@ -160,7 +156,7 @@ pub struct TargetLoadBalancerStatus {
     /// Name of the load balancer in the Bind.
     pub name: String,
     /// Name of the LoadBalancerDriver that has the load balancer.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<String>")]
     pub driver: String,
     /// Identity of the load balancer, returned by `createLoadBalancer`; a copy of its `spec` where
@@ -181,7 +177,7 @@ pub struct TargetLoadBalancerStatus {
     pub retry_after: Option<String>,
     /// `Created`: the load balancer exists. `Ready`: it has the attributes of the spec. `Drift`:
     /// backends are registered that no BackendRecord accounts for.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
 }

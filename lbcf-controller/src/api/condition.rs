@@ -1,17 +1,18 @@
-//! Conditions of an object's status (b7).
+//! Conditions of an object's status.
 
+use super::nullable;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Types of conditions (b11, b19, b37, b44).
+/// Types of conditions.
 pub mod condition_types {
     /// LoadBalancerDriver: the controller has taken the driver into use.
     pub const ACCEPTED: &str = "Accepted";
     /// LoadBalancerDriver: the driver's webhook `healthz` says that it is healthy. `Unknown` if the
-    /// driver does not serve it (d50).
+    /// driver does not serve it.
     pub const HEALTHY: &str = "Healthy";
-    /// LoadBalancerDriver: it serves the Services of its class. Absent from a driver without one (d72).
+    /// LoadBalancerDriver: it serves the Services of its class. Absent from a driver without one.
     pub const SERVICE_CLASS: &str = "ServiceClass";
     /// LoadBalancer and Bind: the load balancer exists.
     pub const CREATED: &str = "Created";
@@ -20,20 +21,20 @@ pub mod condition_types {
     /// BackendRecord: the backend is registered.
     pub const REGISTERED: &str = "Registered";
     /// BackendRecord: a record of another owner registers the same address at the same load
-    /// balancer with other parameters. Absent from a record to which that never happened (d41).
+    /// balancer with other parameters. Absent from a record to which that never happened.
     pub const PARAMETERS_CONFLICT: &str = "ParametersConflict";
     /// LoadBalancer and Bind: backends are registered that no BackendRecord accounts for. Absent from a
-    /// load balancer that never had any (d53).
+    /// load balancer that never had any.
     pub const DRIFT: &str = "Drift";
-    /// BackendGroup and Bind: all backends are registered with all load balancers (d44). A load
+    /// BackendGroup and Bind: all backends are registered with all load balancers. A load
     /// balancer of a Bind: it exists and has the attributes of the spec.
     pub const READY: &str = "Ready";
     /// LoadBalancer that is being deleted: always `False`, with the reason why it still exists
-    /// (d44). Absent as long as its deletion is not delayed.
+    ///. Absent as long as its deletion is not delayed.
     pub const DELETED: &str = "Deleted";
 }
 
-/// Reasons of conditions (b39).
+/// Reasons of conditions.
 pub mod reasons {
     /// The driver responded with `Fail`.
     pub const OPERATION_FAILED: &str = "OperationFailed";
@@ -51,26 +52,26 @@ pub mod reasons {
     pub const WEBHOOK_ERROR: &str = "WebhookError";
     /// The LoadBalancerDriver that the object refers to does not exist.
     pub const DRIVER_NOT_FOUND: &str = "DriverNotFound";
-    /// Of the records that disagree about an address, this one's parameters apply (d41).
+    /// Of the records that disagree about an address, this one's parameters apply.
     pub const PARAMETERS_APPLY: &str = "ParametersApply";
-    /// Another record's parameters apply, because its owner is older (d41).
+    /// Another record's parameters apply, because its owner is older.
     pub const PARAMETERS_OVERRIDDEN: &str = "ParametersOverridden";
-    /// The load balancer has backends that no BackendRecord accounts for (d53).
+    /// The load balancer has backends that no BackendRecord accounts for.
     pub const ORPHANED_BACKENDS: &str = "OrphanedBackends";
     /// The load balancer is not audited any more, so that what was found before may be outdated.
     pub const NOT_AUDITED: &str = "NotAudited";
-    /// What the condition reported is over.
+    /// The problem that the condition reported is over.
     pub const RESOLVED: &str = "Resolved";
-    /// The LoadBalancerDriver is being deleted, so that nothing new is created with it (d32).
+    /// The LoadBalancerDriver is being deleted, so that nothing new is created with it.
     pub const DRIVER_DELETING: &str = "DriverDeleting";
-    /// LoadBalancerDriver: it is being deleted, and waits until nothing uses it (d32).
+    /// LoadBalancerDriver: it is being deleted, and waits until nothing uses it.
     pub const DRIVER_IN_USE: &str = "DriverInUse";
     /// The LoadBalancerDriver that the object refers to cannot be parsed.
     pub const DRIVER_UNREADABLE: &str = "DriverUnreadable";
-    /// A webhook has responded `Running` for long (d46).
+    /// A webhook has responded `Running` for long.
     pub const STILL_RUNNING: &str = "StillRunning";
     /// BackendRecord that is being deleted: the driver responds `Running` to `deregisterBackend`, since
-    /// the time in the message (d71).
+    /// the time in the message.
     pub const DRAINING: &str = "Draining";
     /// A load balancer that is being deleted waits until its BackendRecords are deregistered.
     pub const RECORDS_REMAINING: &str = "RecordsRemaining";
@@ -95,7 +96,7 @@ pub mod reasons {
     pub const NO_PODS_SELECTED: &str = "NoPodsSelected";
     /// BackendGroup and Bind: no valid port is given.
     pub const NO_PORTS: &str = "NoPorts";
-    /// BackendGroup and Bind: another BackendRecord has the name of one that has to be created (d35).
+    /// BackendGroup and Bind: another BackendRecord has the name of one that has to be created.
     pub const RECORD_CONFLICT: &str = "BackendRecordConflict";
     /// BackendGroup and Bind: the API server refuses to store the BackendRecords.
     pub const RECORDS_REFUSED: &str = "BackendRecordsRefused";
@@ -129,11 +130,11 @@ pub mod reasons {
     pub const INVALID_ENDPOINT_SLICE: &str = "InvalidEndpointSlice";
     /// BackendGroup: no static address is given.
     pub const NO_ADDRESSES: &str = "NoAddresses";
-    /// LoadBalancerDriver: another one that names the same class has it (d72).
+    /// LoadBalancerDriver: another one that names the same class has it.
     pub const SERVICE_CLASS_TAKEN: &str = "ServiceClassTaken";
-    /// LoadBalancerDriver: it responded to `healthz` with `healthy: false` (d50).
+    /// LoadBalancerDriver: it responded to `healthz` with `healthy: false`.
     pub const UNHEALTHY: &str = "Unhealthy";
-    /// LoadBalancerDriver: it does not serve the optional webhook `healthz` (d50).
+    /// LoadBalancerDriver: it does not serve the optional webhook `healthz`.
     pub const HEALTHZ_NOT_SERVED: &str = "HealthzNotServed";
 }
 
@@ -162,15 +163,11 @@ pub struct Condition {
     #[schemars(schema_with = "date_time")]
     pub last_transition_time: Option<String>,
     /// Machine-readable cause of the status, in CamelCase.
-    #[serde(
-        default,
-        deserialize_with = "super::null_as_default",
-        skip_serializing_if = "String::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "String::is_empty")]
     #[schemars(with = "Option<String>")]
     pub reason: String,
-    /// Human-readable cause of the status. Always present, possibly empty (b7).
-    #[serde(default, deserialize_with = "super::null_as_default")]
+    /// Human-readable cause of the status. Always present, possibly empty.
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<String>")]
     pub message: String,
     /// The `metadata.generation` that the condition was determined for.
@@ -194,7 +191,7 @@ pub trait Conditions {
     }
 
     /// Returns the list with this condition set. The transition time changes only with the status,
-    /// so setting a condition again leaves the list equal and no write is needed (u35).
+    /// so setting a condition again leaves the list equal and no write is needed.
     #[must_use]
     fn with(&self, condition: Condition, now: Timestamp) -> Vec<Condition>;
 }

@@ -1,4 +1,4 @@
-//! Fields of earlier editions, and the fields that replaced them (b89 to b91, d20).
+//! Fields of earlier editions, and the fields that replaced them.
 //!
 //! Admission rewrites them in the objects that it receives, [`conversion`](crate::conversion) in
 //! manifests. A value of the wrong type stays where it is.
@@ -14,7 +14,7 @@ pub(crate) struct RewrittenField {
     pub(crate) new: Option<(String, Value)>,
 }
 
-/// A group's `lbName` moves into `loadBalancers` (b89).
+/// A group's `lbName` moves into `loadBalancers`.
 pub(crate) fn list_load_balancer(spec: &mut Map<String, Value>) -> Option<RewrittenField> {
     let name = spec.get("lbName")?.as_str()?.to_owned();
     let list = if name.is_empty() {
@@ -31,7 +31,7 @@ pub(crate) fn list_load_balancer(spec: &mut Map<String, Value>) -> Option<Rewrit
     })
 }
 
-/// The single `port` of a selection of pods moves into `ports` (b90).
+/// The single `port` of a selection of pods moves into `ports`.
 pub(crate) fn list_port(pods: &mut Map<String, Value>) -> Option<RewrittenField> {
     let mut port = pods.get("port").filter(|port| port.is_object())?.clone();
     rename_port_number(&mut port);
@@ -43,8 +43,8 @@ pub(crate) fn list_port(pods: &mut Map<String, Value>) -> Option<RewrittenField>
     })
 }
 
-/// `portNumber` becomes `port` if that is not set (b90, b91). Without either number `port` stays absent
-/// (u23).
+/// `portNumber` becomes `port` if that is not set. Without either number `port` stays absent
+///.
 pub(crate) fn rename_port_number(port: &mut Value) -> Option<RewrittenField> {
     let port = port.as_object_mut()?;
     let old = port.remove("portNumber")?;
@@ -59,7 +59,7 @@ pub(crate) fn rename_port_number(port: &mut Value) -> Option<RewrittenField> {
     })
 }
 
-/// Rewrites integers such as `weight: 50` to strings (d20). Numbers with a fraction stay, because YAML's
+/// Rewrites integers such as `weight: 50` to strings. Numbers with a fraction stay, because YAML's
 /// `1.10` arrives as 1.1.
 pub(crate) fn numbers_to_strings(map: Option<&mut Value>) -> Vec<RewrittenField> {
     let mut rewritten = Vec::new();
@@ -97,7 +97,7 @@ fn move_into(
     Some(field.clone())
 }
 
-/// Whether two ports are the same, of which either may have the earlier fields.
+/// True for two ports that are the same, of which either may have the earlier fields.
 fn is_same_port(a: &Value, b: &Value) -> bool {
     let number = |port: &Value| {
         let current = port.get("port").filter(|port| is_positive(Some(port)));

@@ -1,4 +1,4 @@
-//! The policy for calling ensure webhooks again (b17, b18).
+//! The policy for calling ensure webhooks again.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,6 @@ pub enum EnsurePolicyType {
     /// After a change, and until a call succeeds.
     #[default]
     IfNotSucc,
-    /// Additionally once in every period (b139).
+    /// Additionally once in every period.
     Always,
 }

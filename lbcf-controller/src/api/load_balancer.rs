@@ -1,6 +1,6 @@
-//! LoadBalancer: a load balancer that exists or is to be created (b14 to b19).
+//! LoadBalancer: a load balancer that exists or is to be created.
 
-use super::{Condition, EnsurePolicy, StringMap, null_as_default};
+use super::{Condition, EnsurePolicy, StringMap, nullable};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,11 +61,7 @@ pub struct LoadBalancerSpec {
     pub attributes: StringMap,
     /// Namespaces that may use the load balancer; `*` allows all. Empty, the default, allows only
     /// its own. Can be set only in kube-system and with a name that starts with `lbcf-`.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     pub scope: Vec<String>,
     /// Determines whether `ensureLoadBalancer` is called again while nothing has changed. By
@@ -93,7 +89,7 @@ pub struct LoadBalancerStatus {
     /// `Created`: the load balancer exists. `AttributesSynced`: it has the attributes of the spec.
     /// `Deleted`: why it still exists although it is being deleted.
     /// `Drift`: backends are registered that no BackendRecord accounts for.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
 }

@@ -1,6 +1,6 @@
-//! LoadBalancerDriver: a driver that the controller may call (b8 to b13).
+//! LoadBalancerDriver: a driver that the controller may call.
 
-use super::{Condition, ServiceClass, null_as_default};
+use super::{Condition, ServiceClass, nullable};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,16 +50,12 @@ pub struct LoadBalancerDriverSpec {
     /// Timeouts of individual webhooks. Admission adds the webhooks that are not listed, except for
     /// `listBackends`: listing it declares that the driver serves it, and the controller looks for
     /// backends that are left over.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<WebhookConfig>>")]
     pub webhooks: Vec<WebhookConfig>,
     /// Set to `true` if the driver handles calls with `dryRun: true` without side effects. Default
     /// `false`: the driver is not called in a dry run.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<bool>")]
     pub accept_dry_run_call: bool,
     /// Serves Services of type LoadBalancer with this class: the controller makes their LoadBalancers and
@@ -86,7 +82,7 @@ pub struct LoadBalancerDriverStatus {
     /// `Accepted`: the controller has taken the driver into use. `Healthy`: the driver responds to
     /// `healthz` that it is healthy; `Unknown` if it does not serve that webhook. `ServiceClass`: the driver
     /// serves the Services of its class, or another one that names the same does.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
 }

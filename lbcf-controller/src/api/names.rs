@@ -3,7 +3,7 @@
 //! They are exactly those of the original controller, so that one can replace the other in a running
 //! cluster without registering any backend again (d27).
 
-use crate::api::object_key::ObjectKey;
+use super::object::ObjectKey;
 use md5::{Digest, Md5};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ pub const LABEL_BIND_POD: &str = "lbcf.tkestack.io/pod";
 /// Label of a LoadBalancerDriver: `true` prevents new objects from using the driver (b13).
 pub const LABEL_DRIVER_DRAINING: &str = "lbcf.tkestack.io/driver-draining";
 
-/// Whether a driver with these labels is draining: `true` in any letter case (b13).
+/// True for the labels of a driver that is draining, by the value `true` in any letter case.
 pub(crate) fn is_draining(labels: Option<&BTreeMap<String, String>>) -> bool {
     labels
         .and_then(|labels| labels.get(LABEL_DRIVER_DRAINING))

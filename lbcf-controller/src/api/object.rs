@@ -1,6 +1,9 @@
-//! What is asked of any object's metadata.
+//! Keys of objects, and questions about any object's metadata.
 
 use kube::Resource;
+use kube::api::ObjectMeta;
+use std::fmt;
+use std::sync::Arc;
 
 pub(crate) trait ObjectExt: Resource {
     fn is_deleting(&self) -> bool {
@@ -14,3 +17,41 @@ pub(crate) trait ObjectExt: Resource {
 }
 
 impl<K: Resource> ObjectExt for K {}
+
+/// An object's namespace and name. A copy shares the texts, because each object is in many indexes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectKey {
+    /// Empty for objects of the cluster.
+    pub namespace: Arc<str>,
+    /// Unique within the namespace and kind.
+    pub name: Arc<str>,
+}
+
+impl ObjectKey {
+    /// The key of `namespace/name`.
+    pub fn new(namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
+        Self {
+            namespace: namespace.into(),
+            name: name.into(),
+        }
+    }
+
+    /// The key of a namespaced object as the API server gave it.
+    pub fn of<K: kube::Resource>(object: &K) -> Self {
+        key_of(object.meta())
+    }
+}
+
+/// The key of the object with this metadata.
+pub(crate) fn key_of(metadata: &ObjectMeta) -> ObjectKey {
+    ObjectKey::new(
+        metadata.namespace.as_deref().unwrap_or_default(),
+        metadata.name.as_deref().unwrap_or_default(),
+    )
+}
+
+impl fmt::Display for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}

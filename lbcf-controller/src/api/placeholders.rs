@@ -1,4 +1,4 @@
-//! Placeholders such as `$(port)` in the values of a service class (d72). No I/O.
+//! Placeholders such as `$(port)` in the values of a service class. No I/O.
 
 use crate::api::StringMap;
 use std::collections::BTreeMap;

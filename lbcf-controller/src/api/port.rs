@@ -1,4 +1,4 @@
-//! A port of a pod or a Service (b24).
+//! A port of a pod or a Service.
 
 use lbcf_driver_sdk::webhook::{BackendPort, Protocol};
 use schemars::JsonSchema;

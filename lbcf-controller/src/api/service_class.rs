@@ -1,6 +1,6 @@
-//! The class of Services whose load balancers a driver provides (d72).
+//! The class of Services whose load balancers a driver provides.
 
-use super::{ServiceMode, StringMap, null_as_default};
+use super::{ServiceMode, StringMap, nullable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,12 +12,12 @@ pub struct ServiceClass {
     /// The class, which Services name in `spec.loadBalancerClass`. Example:
     /// `lbcf.tkestack.io/clb`.
     pub name: String,
-    /// How many LoadBalancers a Service has: `PerPort` (the default), one for each of its ports, or
+    /// Number of LoadBalancers of a Service: `PerPort` (the default), one for each of its ports, or
     /// `PerService`, one for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_balancers: Option<LoadBalancersOfService>,
-    /// What is registered of a Service: `NodePort` (the default), its node ports on every node, or
-    /// `Endpoints`, the addresses in its EndpointSlices.
+    /// `NodePort` (the default) registers the Service's node ports on every node, `Endpoints` the
+    /// addresses in its EndpointSlices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ServiceMode>,
     /// `lbSpec` of the LoadBalancers. In its values, `$(namespace)`, `$(name)` and `$(uid)` stand for
@@ -28,22 +28,14 @@ pub struct ServiceClass {
     pub lb_spec: StringMap,
     /// Annotations of the Service that become `attributes` of its LoadBalancers, with the name of the
     /// attribute. Example: `{example.com/bandwidth: max-bandwidth-out}`.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub attributes: BTreeMap<String, String>,
     /// Fields of the Service's `spec` that become `attributes` of its LoadBalancers, with the name of the
     /// attribute: `externalTrafficPolicy`, `healthCheckNodePort`, `ipFamilies`, `ipFamilyPolicy`,
     /// `loadBalancerIP`, `loadBalancerSourceRanges` and `sessionAffinity`. Items of lists are separated
     /// by commas. Example: `{loadBalancerSourceRanges: allowed-clients}`.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub service_fields: BTreeMap<String, String>,
     /// `parameters` of the backends, with the same placeholders as `lbSpec`; those of the port can
@@ -57,7 +49,7 @@ pub struct ServiceClass {
     pub ingress: Option<IngressKeys>,
 }
 
-/// How many LoadBalancers a Service has.
+/// Number of LoadBalancers of a Service.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum LoadBalancersOfService {
     /// One for each port, for clouds in which a LoadBalancer is a listener.
@@ -80,7 +72,7 @@ pub struct IngressKeys {
 }
 
 impl ServiceClass {
-    /// How many LoadBalancers a Service has; `PerPort` where nothing is set.
+    /// `PerPort` where nothing is set.
     #[must_use]
     pub fn load_balancers(&self) -> LoadBalancersOfService {
         self.load_balancers.unwrap_or_default()

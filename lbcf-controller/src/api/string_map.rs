@@ -1,6 +1,6 @@
-//! A map of strings that accepts numbers as values (d20).
+//! A map of strings that accepts numbers as values.
 
-use crate::api::names;
+use super::names::digest_of;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -13,13 +13,13 @@ use std::sync::Arc;
 /// A map whose keys and values only the driver interprets: `lbSpec`, `lbInfo`, `attributes`,
 /// `parameters`, `injectedInfo`.
 ///
-/// Published samples have numbers as values, such as `weight: 50`; they are read as strings (d20).
-/// `null` is read as an empty map (b5). A copy shares the entries.
+/// Published samples have numbers as values, such as `weight: 50`; they are read as strings.
+/// `null` is read as an empty map. A copy shares the entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StringMap(Arc<BTreeMap<String, String>>);
 
 impl StringMap {
-    /// Whether it has no entries.
+    /// True for a map without entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -32,14 +32,14 @@ impl StringMap {
         lengths.sum()
     }
 
-    /// Whether there are other copies that share the entries.
+    /// True while other copies share the entries.
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
 
     /// A digest that is the same for equal maps only.
     pub(crate) fn digest(&self) -> String {
-        names::digest_of(&self.0)
+        digest_of(&self.0)
     }
 
     /// A copy as the wire types have it.

@@ -70,8 +70,8 @@ impl AllFindings {
             let of_driver = of_driver.filter(|findings| findings.driver == driver);
             let mut counts = of_driver.map(|findings| findings.orphans.len()).peekable();
             match counts.peek() {
-                Some(_) => self.metrics.orphaned(&driver, counts.sum()),
-                None => self.metrics.not_audited(&driver),
+                Some(_) => self.metrics.orphaned(&driver, Some(counts.sum())),
+                None => self.metrics.orphaned(&driver, None),
             }
         }
     }

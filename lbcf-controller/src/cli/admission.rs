@@ -1,4 +1,6 @@
-use super::{ClusterArgs, CommandError, Listen};
+use super::cluster::ClusterArgs;
+use super::error::CommandError;
+use super::listen::Listen;
 use crate::admission::{AdmissionServer, Certificates};
 use crate::api::{ObjectKey, names};
 use std::path::PathBuf;
@@ -6,66 +8,36 @@ use tokio::net::TcpListener;
 
 /// Flags of the admission webhooks.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Admission")]
+#[command(next_help_heading = "Admission", mut_args = lbcf_serving::flags::variables("LBCF_"))]
 pub struct AdmissionArgs {
     /// Address at which to serve admission over TLS, such as 0.0.0.0:443, or off
-    #[arg(
-        long,
-        env = "LBCF_ADMISSION_ADDRESS",
-        value_name = "ADDR",
-        default_value = "off"
-    )]
+    #[arg(long, value_name = "ADDR", default_value = "off")]
     pub admission_address: Listen,
 
     /// Service through which the API server reaches that address
-    #[arg(
-        long,
-        env = "LBCF_ADMISSION_SERVICE",
-        value_name = "NAME",
-        default_value = "lbcf-controller"
-    )]
+    #[arg(long, value_name = "NAME", default_value = "lbcf-controller")]
     pub admission_service: String,
 
     /// Namespace of that service and of the secret [default: the pod's, or kube-system outside of a
     /// pod]
-    #[arg(long, env = "LBCF_ADMISSION_NAMESPACE", value_name = "NAMESPACE")]
+    #[arg(long, value_name = "NAMESPACE")]
     pub admission_namespace: Option<String>,
 
     /// Secret for the certificate that is issued when --server-crt is not set
-    #[arg(
-        long,
-        env = "LBCF_ADMISSION_SECRET",
-        value_name = "NAME",
-        default_value = "lbcf-controller-admission"
-    )]
+    #[arg(long, value_name = "NAME", default_value = "lbcf-controller-admission")]
     pub admission_secret: String,
 
     /// Additional DNS names and IP addresses of that certificate, for API servers that do not use
     /// the service
-    #[arg(
-        long,
-        env = "LBCF_ADMISSION_NAMES",
-        value_name = "NAME",
-        value_delimiter = ','
-    )]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub admission_names: Vec<String>,
 
     /// Serving certificate in PEM
-    #[arg(
-        long,
-        env = "LBCF_SERVER_CRT",
-        value_name = "PATH",
-        requires = "server_key"
-    )]
+    #[arg(long, value_name = "PATH", requires = "server_key")]
     pub server_crt: Option<PathBuf>,
 
     /// Private key of the serving certificate in PEM
-    #[arg(
-        long,
-        env = "LBCF_SERVER_KEY",
-        value_name = "PATH",
-        requires = "server_crt"
-    )]
+    #[arg(long, value_name = "PATH", requires = "server_crt")]
     pub server_key: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-use super::CommandError;
+use super::error::CommandError;
 use crate::cluster::client::{self, ClientLimits, RequestRate};
 use crate::process::metrics::Metrics;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -9,23 +9,23 @@ const POD_NAMESPACE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/names
 
 /// Flags of the connection to the cluster.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Cluster")]
+#[command(next_help_heading = "Cluster", mut_args = lbcf_serving::flags::variables("LBCF_"))]
 pub struct ClusterArgs {
     /// Kubeconfig of the cluster [default: the one that kubectl uses, or the pod's service account]
-    #[arg(long, env = "LBCF_KUBECONFIG", value_name = "PATH")]
+    #[arg(long, value_name = "PATH")]
     pub kubeconfig: Option<PathBuf>,
 
     /// Maximum requests per second to the API server; 0 for no limit, as the API server itself shares
     /// its capacity among its clients
-    #[arg(long, env = "LBCF_CLIENT_QPS", value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub client_qps: u32,
 
     /// Number of requests that may exceed --client-qps in a burst
-    #[arg(long, env = "LBCF_CLIENT_BURST", value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..))]
     pub client_burst: u32,
 
     /// Maximum number of requests to the API server that wait for a response at a time
-    #[arg(long, env = "LBCF_CLIENT_MAX_IN_FLIGHT", value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     pub client_max_in_flight: usize,
 }
 

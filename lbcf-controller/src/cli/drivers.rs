@@ -4,49 +4,31 @@ use std::path::PathBuf;
 /// Flags of the connections to drivers, the same for all drivers. Files are read again when they
 /// change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
-#[command(next_help_heading = "Drivers")]
+#[command(next_help_heading = "Drivers", mut_args = lbcf_serving::flags::variables("LBCF_"))]
 pub struct DriverArgs {
     /// CA certificates in PEM to verify drivers with, instead of the system's
-    #[arg(long, env = "LBCF_DRIVER_CA_FILE", value_name = "PATH")]
+    #[arg(long, value_name = "PATH")]
     pub driver_ca_file: Option<PathBuf>,
 
     /// Trust the system's CA certificates in addition to --driver-ca-file
-    #[arg(
-        long,
-        env = "LBCF_DRIVER_TRUST_SYSTEM_CAS",
-        requires = "driver_ca_file"
-    )]
+    #[arg(long, requires = "driver_ca_file")]
     pub driver_trust_system_cas: bool,
 
     /// Client certificate in PEM, for drivers that require one
-    #[arg(
-        long,
-        env = "LBCF_DRIVER_CLIENT_CERT_FILE",
-        value_name = "PATH",
-        requires = "driver_client_key_file"
-    )]
+    #[arg(long, value_name = "PATH", requires = "driver_client_key_file")]
     pub driver_client_cert_file: Option<PathBuf>,
 
     /// Private key of the client certificate in PEM
-    #[arg(
-        long,
-        env = "LBCF_DRIVER_CLIENT_KEY_FILE",
-        value_name = "PATH",
-        requires = "driver_client_cert_file"
-    )]
+    #[arg(long, value_name = "PATH", requires = "driver_client_cert_file")]
     pub driver_client_key_file: Option<PathBuf>,
 
     /// File with a bearer token that is sent to all drivers, over https only. A user who may create a
     /// LoadBalancerDriver can receive it, unless --driver-ca-file limits which servers are trusted
-    #[arg(long, env = "LBCF_DRIVER_TOKEN_FILE", value_name = "PATH")]
+    #[arg(long, value_name = "PATH")]
     pub driver_token_file: Option<PathBuf>,
 
     /// Send the token over plain http as well, where it can be intercepted
-    #[arg(
-        long,
-        env = "LBCF_DRIVER_TOKEN_OVER_HTTP",
-        requires = "driver_token_file"
-    )]
+    #[arg(long, requires = "driver_token_file")]
     pub driver_token_over_http: bool,
 }
 

@@ -1,4 +1,4 @@
-use super::ControllerArgs;
+use super::cluster::ClusterArgs;
 use crate::process::leader::{InvalidLeaderElection, LeaderElection};
 use clap::ArgAction;
 use lbcf_serving::duration;
@@ -9,46 +9,47 @@ const NAMESPACE: &str = "kube-system";
 
 /// Flags of leader election.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Leader election")]
+#[command(next_help_heading = "Leader election", mut_args = lbcf_serving::flags::variables("LBCF_"))]
 pub struct LeaderArgs {
     /// Reconcile only while this process is the leader, so that several replicas can run
-    #[arg(long, env = "LBCF_LEADER_ELECT", value_name = "BOOL", default_value_t = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub leader_elect: bool,
 
     /// Namespace of the lease `lbcf-controller` [default: the pod's, or kube-system outside of a pod]
-    #[arg(long, env = "LBCF_LEADER_ELECT_NAMESPACE", value_name = "NAMESPACE")]
+    #[arg(long, value_name = "NAMESPACE")]
     pub leader_elect_namespace: Option<String>,
 
     /// Name of this process in the lease; a unique suffix is added [default: the host name]
-    #[arg(long, env = "LBCF_LEADER_ELECT_IDENTITY", value_name = "NAME")]
+    #[arg(long, value_name = "NAME")]
     pub leader_elect_identity: Option<String>,
 
-    /// How long other replicas wait after the last renewal before one of them takes over
-    #[arg(long, env = "LBCF_LEADER_ELECT_LEASE_DURATION", value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
+    /// Time after the last renewal after which another replica takes over
+    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
     pub leader_elect_lease_duration: Duration,
 
-    /// How long the leader tries to renew the lease before it stops; less than the lease duration
-    #[arg(long, env = "LBCF_LEADER_ELECT_RENEW_DEADLINE", value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    /// Time for which the leader tries to renew the lease before it stops; less than the lease duration
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
     pub leader_elect_renew_deadline: Duration,
 
-    /// How often the leader renews the lease and the others read it; less than the renew deadline
-    #[arg(long, env = "LBCF_LEADER_ELECT_RETRY_PERIOD", value_name = "DURATION", default_value = "2s", value_parser = duration::parse)]
+    /// Period in which the leader renews the lease and the others read it; less than the renew deadline
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration::parse)]
     pub leader_elect_retry_period: Duration,
 }
 
 impl LeaderArgs {
-    /// The election, or `None` where it is off and in a dry run, which writes nothing (d23).
+    /// The election, or `None` where it is off and in a dry run, which writes nothing.
     pub(super) fn election(
         &self,
-        args: &ControllerArgs,
+        cluster: &ClusterArgs,
+        dry_run: bool,
     ) -> Result<Option<LeaderElection>, InvalidLeaderElection> {
-        if !self.leader_elect || args.work.dry_run {
+        if !self.leader_elect || dry_run {
             return Ok(None);
         }
         let namespace = self
             .leader_elect_namespace
             .clone()
-            .or_else(|| args.cluster.pod_namespace())
+            .or_else(|| cluster.pod_namespace())
             .unwrap_or_else(|| NAMESPACE.to_owned());
         let election = LeaderElection {
             lease_duration: self.leader_elect_lease_duration,

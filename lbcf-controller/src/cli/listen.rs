@@ -1,4 +1,4 @@
-//! Addresses to listen on, which may be switched off.
+//! Addresses to listen on, which may be switched off, and that of the health server.
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -52,6 +52,16 @@ impl fmt::Display for Listen {
             Self::At(addr) => addr.fmt(f),
         }
     }
+}
+
+/// Flags of the health server.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Health and metrics", mut_args = lbcf_serving::flags::variables("LBCF_"))]
+pub struct HealthArgs {
+    /// Address at which to serve /healthz, /readyz and /metrics over plain HTTP, or off; port 0
+    /// selects a free port
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:11029")]
+    pub health_address: Listen,
 }
 
 #[cfg(test)]

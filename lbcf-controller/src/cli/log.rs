@@ -8,37 +8,19 @@ const DEBUG: &str = "debug,hyper=info,hyper_util=info,kube_client=info,kube_runt
 
 /// The flags of the log.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Log")]
+#[command(next_help_heading = "Log", mut_args = lbcf_serving::flags::variables("LBCF_"))]
 pub struct LogArgs {
-    /// What is logged, to stderr: a level, or a list such as warn,lbcf_controller=debug
+    /// The filter of the log on stderr: a level, or a list such as warn,lbcf_controller=debug
     /// [default: info]
-    #[arg(
-        long,
-        alias = "log",
-        env = "LBCF_LOG_LEVEL",
-        value_name = "FILTER",
-        global = true
-    )]
+    #[arg(long, alias = "log", value_name = "FILTER", global = true)]
     pub log_level: Option<String>,
 
     /// The same as a number: up to 2 is info, 3 and 4 are debug, more is trace; --log-level wins
-    #[arg(
-        short = 'v',
-        long = "v",
-        env = "LBCF_V",
-        value_name = "N",
-        global = true
-    )]
+    #[arg(short = 'v', long = "v", value_name = "N", global = true)]
     pub verbosity: Option<u8>,
 
     /// Form of the log
-    #[arg(
-        long,
-        env = "LBCF_LOG_FORMAT",
-        value_name = "FORMAT",
-        global = true,
-        default_value = "text"
-    )]
+    #[arg(long, value_name = "FORMAT", global = true, default_value = "text")]
     pub log_format: LogFormat,
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::process::leader::LeaderElection;
 use clap::CommandFactory;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A directory of a test, gone when the test is over.
@@ -123,7 +124,7 @@ fn d50_drivers_are_probed_every_30_s_unless_a_flag_says_otherwise() {
 fn leader_election_is_on_except_by_flag_and_in_a_dry_run() {
     let election = |flags: &[&str]| {
         let args = parsed(flags).unwrap();
-        args.leader.election(&args)
+        args.leader.election(&args.cluster, args.work.dry_run)
     };
     let of_no_pod = ["--kubeconfig", "/k", "--leader-elect-identity", "me"];
     let one = election(&of_no_pod).unwrap().unwrap();

@@ -5,69 +5,69 @@ use std::time::Duration;
 
 /// Flags of reconciling: retries, polling, limits and dry run.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Work")]
+#[command(next_help_heading = "Work", mut_args = lbcf_serving::flags::variables("LBCF_"))]
 pub struct WorkArgs {
     /// Minimum delay after a failure
-    #[arg(long, env = "LBCF_MIN_RETRY_DELAY", value_name = "DURATION", default_value = "5s", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration::parse)]
     pub min_retry_delay: Duration,
 
     /// Delay after the first failure; doubles with each further one
-    #[arg(long, env = "LBCF_RETRY_DELAY_STEP", value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
     pub retry_delay_step: Duration,
 
     /// Maximum delay after a failure
-    #[arg(long, env = "LBCF_MAX_RETRY_DELAY", value_name = "DURATION", default_value = "2m", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration::parse)]
     pub max_retry_delay: Duration,
 
     /// Delay after which a driver that answered Running is called again, where it named none
-    #[arg(long, env = "LBCF_POLL_INTERVAL", value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
     pub poll_interval: Duration,
 
-    /// How often judgePodDeregister is called again for pods that are not ready; changes in the
-    /// cluster take effect immediately
-    #[arg(long, env = "LBCF_INFORMER_RESYNC_PERIOD", value_name = "DURATION", default_value = "1m", value_parser = resync_period)]
+    /// Period in which judgePodDeregister is called again for pods that are not ready; changes in
+    /// the cluster take effect immediately
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = resync_period)]
     pub informer_resync_period: Duration,
 
-    /// How long a BackendRecord without an owner waits for one, such as a BackendGroup that is
+    /// Time that a BackendRecord without an owner waits for one, such as a BackendGroup that is
     /// created again, before its backend is deregistered
-    #[arg(long, env = "LBCF_ORPHAN_GRACE_PERIOD", value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
     pub orphan_grace_period: Duration,
 
-    /// How long a registered endpoint may be in none of its Service's EndpointSlices, as while it
+    /// Time that a registered endpoint may be in none of its Service's EndpointSlices, as while it
     /// moves to another one, before it is deregistered
-    #[arg(long, env = "LBCF_ENDPOINT_GRACE_PERIOD", value_name = "DURATION", default_value = "3s", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "3s", value_parser = duration::parse)]
     pub endpoint_grace_period: Duration,
 
-    /// How often drivers that list listBackends in spec.webhooks are asked for their backends, to
-    /// find those without a BackendRecord; 0 turns it off
-    #[arg(long, env = "LBCF_AUDIT_PERIOD", value_name = "DURATION", default_value = "10m", value_parser = audit_period)]
+    /// Period in which drivers that list listBackends in spec.webhooks are asked for their backends,
+    /// to find those without a BackendRecord; 0 turns it off
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = audit_period)]
     pub audit_period: Duration,
 
     /// Ensure every load balancer and every registered backend once, for the first start after the
     /// cluster was restored from a backup
-    #[arg(long, env = "LBCF_ENSURE_AT_START")]
+    #[arg(long)]
     pub ensure_at_start: bool,
 
     /// Number of objects that are reconciled concurrently
-    #[arg(long, env = "LBCF_WORKERS", value_name = "N", default_value_t = Options::default().workers)]
+    #[arg(long, value_name = "N", default_value_t = Options::default().workers)]
     pub workers: usize,
 
     /// Maximum number of concurrent calls to one driver
-    #[arg(long, env = "LBCF_CALLS_PER_DRIVER", value_name = "N", default_value_t = Options::default().calls_per_driver)]
+    #[arg(long, value_name = "N", default_value_t = Options::default().calls_per_driver)]
     pub calls_per_driver: usize,
 
-    /// How often each driver's webhook healthz is called, at least 1s, or 0 for never
-    #[arg(long, env = "LBCF_DRIVER_HEALTH_PERIOD", value_name = "DURATION", default_value = "30s", value_parser = health_period)]
+    /// Period in which each driver's webhook healthz is called, at least 1s, or 0 for never
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = health_period)]
     pub driver_health_period: Duration,
 
     /// Call drivers at HOST under this base URL instead, for a controller outside the cluster; can
     /// be repeated
-    #[arg(long, env = "LBCF_CONNECT_TO", value_name = "HOST=URL", value_delimiter = ',', value_parser = host_and_url)]
+    #[arg(long, value_name = "HOST=URL", value_delimiter = ',', value_parser = host_and_url)]
     pub connect_to: Vec<(String, String)>,
 
     /// Log what would be done and write nothing; call drivers only with dryRun, if they accept it.
     /// Disables leader election
-    #[arg(long, env = "LBCF_DRY_RUN")]
+    #[arg(long)]
     pub dry_run: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How long failed requests wait (b137, d22).
+//! The delays of requests that failed.
 
 use std::time::Duration;
 

@@ -38,7 +38,7 @@ impl HealthState {
         self.state.lock().admission_problem = Some("it is not served yet".to_owned());
     }
 
-    /// Whether API servers can call the admission webhooks, or why they cannot. Returns whether that
+    /// Notes that API servers can call the admission webhooks, or why they cannot. Returns true if that
     /// differs from the last report.
     pub(crate) fn admission(&self, served: Result<(), String>) -> bool {
         let mut state = self.state.lock();

@@ -1,6 +1,6 @@
 //! Prometheus metrics.
 //!
-//! The first group has the names and labels of the original controller (b143 to b145), so that existing
+//! The first group has the names and labels of the original controller, so that existing
 //! dashboards work; new metrics are named `lbcf_…`. Each controller has its own registry. Gauges such as
 //! queue sizes are collected at each scrape.
 //!
@@ -12,7 +12,7 @@ mod definitions;
 use crate::api::ObjectKey;
 use definitions::Definitions;
 use http::{Method, StatusCode};
-use prometheus::TextEncoder;
+use prometheus::{IntGaugeVec, TextEncoder};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,7 +34,6 @@ pub(crate) struct Snapshot {
     pub(crate) queue: Vec<(&'static str, usize, usize)>,
     /// Number of records that are not registered.
     pub(crate) unregistered: usize,
-    /// Whether this process is the leader.
     pub(crate) leads: bool,
 }
 
@@ -57,70 +56,46 @@ impl Metrics {
     ) {
         let driver = driver.to_string();
         let labels = &[driver.as_str(), webhook];
-        self.0.webhook_calls.with_label_values(labels).inc();
+        let metrics = &self.0.drivers;
+        metrics.webhook_calls.with_label_values(labels).inc();
         match outcome {
             Outcome::Error => {
-                self.0.webhook_errors.with_label_values(labels).inc();
+                metrics.webhook_errors.with_label_values(labels).inc();
                 return;
             }
-            Outcome::Fail => self.0.webhook_fails.with_label_values(labels).inc(),
+            Outcome::Fail => metrics.webhook_fails.with_label_values(labels).inc(),
             Outcome::Ok => {}
         }
-        self.0
-            .webhook_latency
-            .with_label_values(labels)
-            .observe(latency.as_secs_f64());
+        let latency_of = metrics.webhook_latency.with_label_values(labels);
+        latency_of.observe(latency.as_secs_f64());
     }
 
-    /// Records whether a driver is healthy; none if it does not say.
+    /// Records the health of a driver; none if it does not say.
     pub(crate) fn driver_health(&self, driver: &ObjectKey, is_healthy: Option<bool>) {
-        let driver = driver.to_string();
-        let labels = &[driver.as_str()];
-        match is_healthy {
-            Some(is_healthy) => {
-                let gauge = self.0.driver_healthy.with_label_values(labels);
-                gauge.set(i64::from(is_healthy));
-            }
-            None => {
-                // It has no series if it never said.
-                let _ = self.0.driver_healthy.remove_label_values(labels);
-            }
-        }
+        set(&self.0.drivers.healthy, driver, is_healthy.map(i64::from));
+    }
+
+    /// Records how many backends of a driver's load balancers no record accounts for; none if they are
+    /// not audited.
+    pub(crate) fn orphaned(&self, driver: &ObjectKey, backends: Option<usize>) {
+        let backends = backends.map(to_i64);
+        set(&self.0.drivers.orphaned_backends, driver, backends);
     }
 
     /// Removes the series of a deleted driver.
     pub(crate) fn forget_driver(&self, driver: &ObjectKey) {
         self.driver_health(driver, None);
-        self.not_audited(driver);
+        self.orphaned(driver, None);
         let driver = driver.to_string();
+        let metrics = &self.0.drivers;
         for webhook in lbcf_driver_sdk::webhook::ALL {
             let labels = &[driver.as_str(), webhook.name];
             // A webhook that was never called has no series.
-            let _ = self.0.webhook_calls.remove_label_values(labels);
-            let _ = self.0.webhook_errors.remove_label_values(labels);
-            let _ = self.0.webhook_fails.remove_label_values(labels);
-            let _ = self.0.webhook_latency.remove_label_values(labels);
+            let _ = metrics.webhook_calls.remove_label_values(labels);
+            let _ = metrics.webhook_errors.remove_label_values(labels);
+            let _ = metrics.webhook_fails.remove_label_values(labels);
+            let _ = metrics.webhook_latency.remove_label_values(labels);
         }
-    }
-
-    /// Sets how many backends of a driver's load balancers no record accounts for.
-    pub(crate) fn orphaned(&self, driver: &ObjectKey, backends: usize) {
-        let backends = i64::try_from(backends).unwrap_or(i64::MAX);
-        let driver = driver.to_string();
-        self.0
-            .orphaned_backends
-            .with_label_values(&[driver.as_str()])
-            .set(backends);
-    }
-
-    /// Ends the series of a driver whose load balancers are not audited any more.
-    pub(crate) fn not_audited(&self, driver: &ObjectKey) {
-        let driver = driver.to_string();
-        // It may have been removed with the driver.
-        let _ = self
-            .0
-            .orphaned_backends
-            .remove_label_values(&[driver.as_str()]);
     }
 
     /// Records a finished write to the API server, successful or not.
@@ -163,22 +138,31 @@ impl Metrics {
     /// # Errors
     /// [`prometheus::Error`], which would be a defect.
     pub(crate) fn render(&self, now: &Snapshot) -> prometheus::Result<String> {
-        let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let metrics = &self.0;
         for (kind, pending, working) in &now.queue {
             let kind = &[*kind];
-            self.0
-                .pending_key
-                .with_label_values(kind)
-                .set(count(*pending));
-            self.0
-                .working_key
-                .with_label_values(kind)
-                .set(count(*working));
+            let (pending, working) = (to_i64(*pending), to_i64(*working));
+            metrics.pending_key.with_label_values(kind).set(pending);
+            metrics.working_key.with_label_values(kind).set(working);
         }
-        self.0.unregistered.set(count(now.unregistered));
+        metrics.unregistered.set(to_i64(now.unregistered));
         self.0.leader.set(i64::from(now.leads));
         TextEncoder::new().encode_to_string(&self.0.registry.gather())
     }
+}
+
+/// Sets the gauge of a driver, or removes it, which it may not have.
+fn set(gauges: &IntGaugeVec, driver: &ObjectKey, value: Option<i64>) {
+    let driver = driver.to_string();
+    let labels = &[driver.as_str()];
+    match value {
+        Some(value) => gauges.with_label_values(labels).set(value),
+        None => drop(gauges.remove_label_values(labels)),
+    }
+}
+
+fn to_i64(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

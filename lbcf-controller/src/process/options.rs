@@ -10,34 +10,33 @@ use std::time::Duration;
 /// The options of a controller. The defaults suit a controller in a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Delays after failures (b137).
+    /// Delays after failures.
     pub backoff: Backoff,
     /// Delay after which a driver that answered `Running` without a delay is called again; default
-    /// 10 s (b138).
+    /// 10 s.
     pub poll_interval: Duration,
-    /// How often a deregister webhook is called again for pods that are not ready; default 1 min
-    /// (b110).
+    /// Period in which a deregister webhook is called again for pods that are not ready; default 1 min.
     pub resync_period: Duration,
     /// The minimum period of `ensurePolicy: Always`, whatever the object requests; default 10 s.
     pub min_ensure_period: Duration,
-    /// How long a BackendRecord without an owner waits for one before its backend is deregistered;
-    /// default 1 min (d34).
+    /// Time that a BackendRecord without an owner waits for one before its backend is deregistered;
+    /// default 1 min.
     pub orphan_grace_period: Duration,
-    /// How long a registered endpoint may be in none of its Service's EndpointSlices, as while it moves
-    /// from one to another, before it is deregistered; default 3 s (d61). One that is terminating
+    /// Time that a registered endpoint may be in none of its Service's EndpointSlices, as while it moves
+    /// from one to another, before it is deregistered; default 3 s. One that is terminating
     /// is deregistered at once.
     pub endpoint_grace_period: Duration,
-    /// How often the backends that are registered with load balancers are compared with the
-    /// BackendRecords; default 10 min, 0 for never (d53).
+    /// Period in which the backends that are registered with load balancers are compared with the
+    /// BackendRecords; default 10 min, 0 for never.
     pub audit_period: Duration,
     /// Log what would be done instead of writing, and call only drivers that accept `dryRun: true`
-    /// (d23).
+    ///.
     pub dry_run: bool,
-    /// How many objects are reconciled concurrently; default 256.
+    /// Number of objects that are reconciled concurrently; default 256.
     pub workers: usize,
-    /// The maximum number of concurrent calls to one driver; default 64 (u38).
+    /// The maximum number of concurrent calls to one driver; default 64.
     pub calls_per_driver: usize,
-    /// How often each driver is asked whether it is healthy; default 30 s, `None` never (d50).
+    /// Period in which each driver is asked for its health; default 30 s, `None` never.
     pub driver_health_period: Option<Duration>,
     /// Base URLs to use instead of a driver's, by the host in its URL: for a controller outside the
     /// cluster, where names of Services cannot be resolved.
@@ -46,23 +45,23 @@ pub struct Options {
     /// and no token.
     pub driver_client: Option<HttpClient>,
     /// The minimum time between two writes of the counts of a group or Bind, and how long a wait
-    /// has to last before it is reported by a write of its own (d44); default 1 s.
+    /// has to last before it is reported by a write of its own; default 1 s.
     pub status_interval: Duration,
     /// When a wait counts as long: a webhook that responds `Running`, pods that do not become Ready,
-    /// backends that are being registered (d46); default 10 min.
+    /// backends that are being registered; default 10 min.
     pub long_wait: Duration,
-    /// When an event is repeated about an object that still waits or fails (d45); default 1 h.
+    /// When an event is repeated about an object that still waits or fails; default 1 h.
     pub event_repeat: Duration,
     /// The timeout of a write to the API server; default 15 s.
     pub write_timeout: Duration,
-    /// How long reconciles in progress may take to finish after a stop; default 15 s.
+    /// Time for reconciles in progress to finish after a stop; default 15 s.
     pub stop_timeout: Duration,
     /// Leader election; `None`, the default, for a cluster with a single controller.
     pub leader_election: Option<LeaderElection>,
     /// Ensure every load balancer and every registered backend once, as after a change: for the first
-    /// start after the cluster was restored from a backup (d56).
+    /// start after the cluster was restored from a backup.
     pub ensure_at_start: bool,
-    /// The clock of conditions and events; default the system's (d57).
+    /// The clock of conditions and events; default the system's.
     pub wall_clock: WallClock,
 }
 

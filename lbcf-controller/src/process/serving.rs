@@ -1,22 +1,20 @@
 //! The HTTPS server that API servers call, and its certificate.
 //!
 //! The certificate comes from files, or the controller signs it with a CA of its own, keeps both in a
-//! Secret for all replicas, and publishes the CA in the webhook configurations (u47: no key is ever
-//! shipped). Either way it is replaced while the server runs, long before it expires.
+//! Secret for all replicas, and publishes the CA in the webhook configurations: no key is ever
+//! shipped. Either way it is replaced while the server runs, long before it expires.
 
 mod api_server;
-mod ca_bundle;
 mod certificates;
-mod configuration_watch;
 mod files;
 mod secret;
 mod self_signed_ca;
-mod server_certificate;
 #[cfg(test)]
 mod tests;
+mod webhook_configurations;
 
-pub(crate) use ca_bundle::Configurations;
 pub(crate) use certificates::{NameError, Names};
+pub(crate) use webhook_configurations::ConfigurationName;
 
 use crate::api::ObjectKey;
 use api_server::ApiServer;
@@ -36,16 +34,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// How often the Secret is read, and with it the webhook configurations: how long they have had a new CA
-/// decides when it may sign, which is not concluded from a watch that may be behind.
+/// Period in which the Secret is read, and with it the webhook configurations: a new CA signs only after
+/// they have had it for a while, which is not concluded from a watch that may be behind.
 const ROTATION_INTERVAL: Duration = Duration::from_secs(120);
 const FILES_INTERVAL: Duration = Duration::from_secs(30);
-/// How long the shutdown waits for requests.
+/// The shutdown waits this long for requests.
 const SHUTDOWN: Duration = Duration::from_secs(10);
-/// How long a connection that is to close may go on with its request. API servers wait for 30 s at
+/// A connection that is to close may go on with its request for this long. API servers wait for 30 s at
 /// most.
 const DRAIN: Duration = Duration::from_secs(35);
-/// How long a connection is kept.
 const LIFETIME: Duration = Duration::from_secs(1200);
 
 /// Where the server's certificate comes from.
@@ -56,7 +53,7 @@ pub(crate) enum CertificateSource {
         /// It is the controller's alone: damaged contents are overwritten.
         secret: ObjectKey,
         names: Names,
-        configurations: Configurations,
+        configurations: Vec<ConfigurationName>,
     },
     /// PEM files, which are read again when they change.
     Files {
@@ -95,7 +92,7 @@ impl Server {
 
     /// Serves until `stop`, then finishes the requests. Until there is a certificate, connections
     /// wait. Calls `report` with whether API servers can call the webhooks, or why they cannot: the
-    /// server has a certificate, and the webhook configurations that exist have its CA (d49).
+    /// server has a certificate, and the webhook configurations that exist have its CA.
     ///
     /// # Errors
     /// [`ServingError`], when it cannot start. Later failures are logged and tried again, and the

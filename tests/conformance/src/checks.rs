@@ -1,6 +1,33 @@
 //! The checks by group. Each is declared in one place: its rule, why it matters, what it needs, and
 //! the code that tests it.
 
+/// Declares a check: its id, the name of its static, the function that tests the rule, the level and
+/// the group; what it needs besides; and its texts.
+macro_rules! check {
+    (
+        $id:literal $name:ident = $code:ident, $level:ident $group:ident,
+        $(observer $observer:ident,)?
+        $(needs [$($need:ident $(($feature:ident))?),+],)?
+        $(runs $concurrency:ident,)?
+        rule $rule:literal,
+        why $why:literal,
+        source $source:literal,
+        typical $typical:literal,
+    ) => {
+        static $name: Check = Check {
+            id: $id,
+            rule: $rule,
+            why: $why,
+            source: $source,
+            typical: $typical,
+            $(observer: Observer::$observer,)?
+            $(needs: &[$(Need::$need $((Feature::$feature))?),+],)?
+            $(concurrency: Concurrency::$concurrency,)?
+            ..Check::$level(Group::$group, |lab| Box::pin($code(lab)))
+        };
+    };
+}
+
 mod asyn;
 mod bad;
 mod clb;
@@ -16,6 +43,7 @@ mod jpd;
 mod lat;
 mod life;
 mod lst;
+mod prelude;
 mod rtry;
 mod tour;
 mod vbe;

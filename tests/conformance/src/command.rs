@@ -11,6 +11,7 @@
 //! | 130 | interrupted |
 
 mod connection;
+mod console;
 mod destinations;
 mod example;
 mod explain;
@@ -39,8 +40,7 @@ pub use values::BudgetArg;
 use crate::init::{self, InitArgs};
 use crate::report::Exit;
 use crate::transport::{Settings, Transport};
-use std::fmt::Display;
-use std::io::{self, ErrorKind, Write};
+use console::{CommandError, print, print_error};
 use std::pin::Pin;
 use std::process::ExitCode;
 
@@ -78,24 +78,6 @@ pub enum Command {
     Init(InitArgs),
     /// Send the calls of a report's failed checks again
     Replay(ReplayArgs),
-}
-
-/// An error with its exit code.
-#[derive(Debug)]
-struct CommandError {
-    exit: Exit,
-    message: String,
-}
-
-impl CommandError {
-    fn new(exit: Exit, message: impl Display) -> Self {
-        let message = message.to_string();
-        Self { exit, message }
-    }
-
-    fn usage(message: impl Display) -> Self {
-        Self::new(Exit::Usage, message)
-    }
 }
 
 /// Runs the command in a tokio runtime, and returns its exit code.
@@ -144,23 +126,4 @@ async fn init(args: &InitArgs) -> Result<Exit, CommandError> {
         .map_err(CommandError::usage)?;
     print(&text)?;
     Ok(Exit::Passed)
-}
-
-/// Writes to standard output. A closed pipe is not an error.
-fn print(text: &str) -> Result<(), CommandError> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
-    match written {
-        Err(problem) if problem.kind() != ErrorKind::BrokenPipe => {
-            Err(CommandError::usage(format!("standard output: {problem}")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Writes a line to standard error, if possible.
-fn print_error(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
 }

@@ -16,12 +16,12 @@ pub(crate) enum Driver {
 }
 
 impl Driver {
-    /// Whether the kit started the driver, and so can restart it.
+    /// True if the kit started the driver, and so can restart it.
     pub(crate) const fn is_ours(&self) -> bool {
         matches!(self, Self::Ours(_))
     }
 
-    /// Whether the kit started the driver and its process has exited.
+    /// True if the kit started the driver and its process has exited.
     pub(crate) fn has_ended(&self) -> bool {
         matches!(self, Self::Ours(exec) if exec.has_ended())
     }

@@ -5,7 +5,7 @@ use http::HeaderMap;
 use std::fmt;
 use std::time::Duration;
 
-/// How far a request follows the specification, and so which checks verify its response.
+/// The degree to which a request follows the specification: it decides who verifies the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
     /// As controllers send it: the WIRE checks verify its response, too.
@@ -81,7 +81,7 @@ pub struct Exchange {
     pub check: Option<&'static str>,
     /// The name of the webhook; `None` for other paths.
     pub webhook: Option<&'static str>,
-    /// How far the request follows the specification.
+    /// The degree to which the request follows the specification.
     pub kind: RequestKind,
     /// The request as it was sent.
     pub sent: Sent,

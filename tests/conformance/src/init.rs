@@ -28,6 +28,7 @@ pub const FILE: &str = "conformance.yaml";
 
 /// The files to write.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_CONFORMANCE_INIT_"))]
 pub struct InitArgs {
     /// Folder for conformance.yaml; created if it does not exist
     #[arg(value_name = "DIR", default_value = ".")]
@@ -44,11 +45,11 @@ pub struct InitArgs {
     pub url: Option<String>,
 
     /// Overwrite files that exist already
-    #[arg(long, env = "LBCF_CONFORMANCE_INIT_FORCE")]
+    #[arg(long)]
     pub force: bool,
 
     /// Also write a workflow for GitHub, or print a job for GitLab
-    #[arg(long, env = "LBCF_CONFORMANCE_INIT_CI", value_name = "CI")]
+    #[arg(long, value_name = "CI")]
     pub ci: Option<Ci>,
 }
 
@@ -143,67 +144,58 @@ fn root_of(url: &str) -> Option<String> {
 
 /// The written files, and the next commands.
 fn message(findings: &Findings, paths: &[PathBuf], ci: Option<Ci>) -> String {
-    let mut text = String::new();
-    for path in paths {
-        text.push_str(&format!("{}: written\n", path.display()));
-    }
-    let fixture = paths
-        .first()
-        .map(|path| word(&path.display().to_string()))
-        .unwrap_or_default();
-    let url = match &findings.url {
-        Some(url) => format!(" --url {}", word(&url.shown)),
-        None => " --url http://127.0.0.1:8080".to_owned(),
+    let written = paths
+        .iter()
+        .map(|path| format!("{}: written\n", path.display()));
+    let written: String = written.collect();
+    let probe = about_probe(&findings.result);
+    let fixture = paths.first().map(|path| word(&path.display().to_string()));
+    let fixture = fixture.unwrap_or_default();
+    let url = findings.url.as_ref().map(|url| word(&url.shown));
+    let url = url.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned());
+    let ci = match ci {
+        None => "--ci github or --ci gitlab helps with CI.\n".to_owned(),
+        Some(Ci::Github) => "In the workflow, replace the lines after FILL-IN.\n".to_owned(),
+        Some(Ci::Gitlab) => format!("\n{}", ci::GITLAB),
     };
-    text.push_str(&match &findings.result {
-        ProbeResult::NotProbed => {
-            "No driver was probed; pass a running one with --url.\n".to_owned()
-        }
-        ProbeResult::Unreachable(why) => format!(
-            "The driver could not be probed, so the file has no suggestions for it: {why}\n"
-        ),
-        ProbeResult::Probed {
-            empty_spec,
-            has_document,
-        } => {
-            let spec = match empty_spec {
-                EmptySpec::Accepted => "The driver accepts an empty lbSpec.\n".to_owned(),
-                EmptySpec::Rejected(message) => format!(
-                    "The driver rejects an empty lbSpec, so fill in loadBalancer.valid; its \
-                     message: {message}\n"
-                ),
-                EmptySpec::Invalid(problem) => {
-                    format!("The driver's response to validateLoadBalancer is invalid: {problem}\n")
-                }
-            };
-            let document = if *has_document {
-                "The file contains the descriptions of fields in its openapi.json.\n"
-            } else {
-                ""
-            };
-            format!("{spec}{document}")
-        }
-    });
-    text.push_str(&format!(
-        "
+    format!(
+        "{written}{probe}
 Next:
-  lbcf conformance run{url} --fixture {fixture}
+  lbcf conformance run --url {url} --fixture {fixture}
   or let the kit start the driver:
   lbcf conformance run --exec './driver --port {{port}}' --fixture {fixture}
 The file works unchanged; the end of a run lists the skipped checks, and what they need.
-"
-    ));
-    match ci {
-        None => text.push_str("--ci github or --ci gitlab helps with CI.\n"),
-        Some(Ci::Github) => {
-            text.push_str("In the workflow, replace the lines after FILL-IN.\n");
+{ci}"
+    )
+}
+
+fn about_probe(result: &ProbeResult) -> String {
+    let (empty_spec, has_document) = match result {
+        ProbeResult::NotProbed => {
+            return "No driver was probed; pass a running one with --url.\n".to_owned();
         }
-        Some(Ci::Gitlab) => {
-            text.push('\n');
-            text.push_str(ci::GITLAB);
+        ProbeResult::Unreachable(why) => {
+            return format!(
+                "The driver could not be probed, so the file has no suggestions for it: {why}\n"
+            );
         }
-    }
-    text
+        ProbeResult::Probed {
+            empty_spec,
+            has_document,
+        } => (empty_spec, *has_document),
+    };
+    let spec = match empty_spec {
+        EmptySpec::Accepted => "The driver accepts an empty lbSpec.\n".to_owned(),
+        EmptySpec::Rejected(message) => format!(
+            "The driver rejects an empty lbSpec, so fill in loadBalancer.valid; its message: \
+             {message}\n"
+        ),
+        EmptySpec::Invalid(problem) => {
+            format!("The driver's response to validateLoadBalancer is invalid: {problem}\n")
+        }
+    };
+    let document = "The file contains the descriptions of fields in its openapi.json.\n";
+    spec + if has_document { document } else { "" }
 }
 
 /// A text as a single word for a shell.

@@ -2,30 +2,22 @@
 //! observer. The lab records every exchange and enters every created resource in the ledger.
 
 mod actions;
-mod backend;
-mod call;
-mod kinds;
-mod load_balancer;
-mod observing;
+mod backends;
+mod cloud;
 mod polling;
-mod reply;
 mod setup;
-pub(crate) mod sources;
+mod sources;
 
-pub(crate) use backend::{Backend, Source, validate_backend, validate_backend_update};
-pub(crate) use call::{WebhookCall, healthz};
-pub(crate) use load_balancer::LoadBalancer;
-pub(crate) use reply::{DriverReply, Status, in_any_case};
-
-use crate::check::{Check, Feature};
+use crate::call::{DriverReply, WebhookCall};
+use crate::classification::Feature;
 use crate::exchange::{Exchange, NoResponse, RequestKind};
 use crate::fixture::Fixture;
-use crate::outcome::{CheckError, CheckOutcome};
+use crate::outcome::{Blame as _, CheckError, CheckOutcome};
 use crate::record::ExchangeInfo;
 use crate::run::Run;
 use crate::sync::lock;
 use crate::transport::{Request, Transport};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -34,26 +26,27 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub struct Lab {
     run: Arc<Run>,
-    check: &'static Check,
+    /// The id of the check.
+    check: &'static str,
     /// The index of the check in [`crate::checks::all`].
     index: u8,
     random: Mutex<fastrand::Rng>,
     /// The number of names in use.
-    names: std::sync::atomic::AtomicU32,
+    names: AtomicU32,
     /// The number of values of `{{number}}` in use.
     numbers: AtomicUsize,
     notes: Mutex<Vec<String>>,
 }
 
 impl Lab {
-    pub(crate) fn new(run: Arc<Run>, check: &'static Check, index: u8) -> Self {
-        let random = Mutex::new(run.random(check.id));
+    pub(crate) fn new(run: Arc<Run>, check: &'static str, index: u8) -> Self {
+        let random = Mutex::new(run.random(check));
         Self {
             run,
             check,
             index,
             random,
-            names: std::sync::atomic::AtomicU32::new(0),
+            names: AtomicU32::new(0),
             numbers: AtomicUsize::new(0),
             notes: Mutex::default(),
         }
@@ -63,12 +56,12 @@ impl Lab {
         &self.run.fixture
     }
 
-    /// Whether the fixture declares a feature.
+    /// True if the fixture declares a feature.
     pub(crate) fn has(&self, feature: Feature) -> bool {
         self.run.features.contains(&feature)
     }
 
-    /// Requires that a check of [`crate::run::PREREQUISITES`] did not fail.
+    /// Requires that a check of `executor::PREREQUISITES` did not fail.
     ///
     /// # Errors
     /// [`CheckError::Blocked`], when it failed.
@@ -129,7 +122,7 @@ impl Lab {
 
     /// A name that no other resource has.
     pub(crate) fn unique(&self) -> String {
-        let check = self.check.id.to_ascii_lowercase();
+        let check = self.check.to_ascii_lowercase();
         format!("lbcf-conf-{}-{check}-{}", self.run.id, self.next())
     }
 
@@ -151,7 +144,7 @@ impl Lab {
     pub(crate) async fn call_within(&self, call: &WebhookCall, timeout: Duration) -> DriverReply {
         let request = self.request_of(call);
         self.run
-            .call_as(Some(self.check.id), call, &request, timeout)
+            .call_as(Some(self.check), call, &request, timeout)
             .await
     }
 
@@ -166,6 +159,19 @@ impl Lab {
         Ok(reply)
     }
 
+    /// Makes a call several times, each until it succeeds, and requires Succ for the reason `since`.
+    pub(crate) async fn keeps_succeeding(
+        &self,
+        times: usize,
+        call: &WebhookCall,
+        since: &str,
+    ) -> CheckOutcome {
+        for _ in 0..times {
+            self.succeeds(call, since).await?;
+        }
+        Ok(())
+    }
+
     /// Requires the same decision from every repetition of a call.
     ///
     /// # Errors
@@ -173,15 +179,16 @@ impl Lab {
     /// first response has none.
     pub(crate) async fn same_decision(&self, call: &WebhookCall, by: &'static str) -> CheckOutcome {
         let first = self.call(call).await;
-        let decision = first.any_decision("as every validation has one");
-        let decision = decision.map_err(|e| e.blocked_by(by))?;
+        let decision = first
+            .any_decision("as every validation has one")
+            .blocked_by(by)?;
         for _ in 1..self.repeats() {
             let again = self.call(call).await;
-            if again.decision() != Some(decision) {
+            again.check(again.decision() == Some(decision), || {
                 let expected =
                     format!("succ {decision} as the first time, since nothing has changed");
-                return Err(again.failed(expected, again.summary()));
-            }
+                (expected, again.summary())
+            })?;
         }
         Ok(())
     }
@@ -192,7 +199,7 @@ impl Lab {
         call: &WebhookCall,
         linger: Duration,
     ) -> Result<(), NoResponse> {
-        self.run.ledger.before(self.check.id, call);
+        self.run.ledger.before(self.check, call);
         let request = self.request_of(call);
         let began = Instant::now();
         let outcome = self.run.transport.send_and_hang_up(&request, linger).await;
@@ -217,7 +224,7 @@ impl Lab {
         if !matches!(answer.http_status(), Some(300..600)) {
             let received = call.with_body(&request.body);
             let ledger = &self.run.ledger;
-            ledger.after_bad(self.check.id, call, received.as_ref(), &answer);
+            ledger.after_bad(self.check, call, received.as_ref(), &answer);
         }
         answer
     }
@@ -231,8 +238,16 @@ impl Lab {
     ) -> Arc<Exchange> {
         let timeout = self.timeout(webhook.unwrap_or_default());
         self.run
-            .exchange(Some(self.check.id), request, webhook, kind, timeout)
+            .exchange(Some(self.check), request, webhook, kind, timeout)
             .await
+    }
+
+    /// Sends an unusual request of a webhook.
+    pub(crate) async fn unusual(&self, request: &Request, webhook: &'static str) -> DriverReply {
+        DriverReply::new(
+            self.exchange(request, Some(webhook), RequestKind::Unusual)
+                .await,
+        )
     }
 
     /// Records a request that the check sent over [`Self::transport`].
@@ -244,7 +259,7 @@ impl Lab {
     ) -> Arc<Exchange> {
         let (webhook, kind, took) = about;
         let about = ExchangeInfo {
-            check: Some(self.check.id),
+            check: Some(self.check),
             webhook,
             kind,
             took,

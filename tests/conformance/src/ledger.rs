@@ -1,70 +1,46 @@
 //! The resources that the kit created, for cleaning up: entered before the call that creates them,
 //! removed when the driver confirms the deletion. The kit never changes other resources.
 
-use crate::lab::{DriverReply, Status, WebhookCall};
+use crate::call::{DriverReply, Status, WebhookCall};
 use crate::sync::lock;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde_json::Value;
 use std::sync::Mutex;
 
-/// A resource that the kit created, or may have created.
+/// A load balancer or a backend that the kit created, or may have created.
 #[derive(Debug, Clone)]
-pub(crate) enum CreatedResource {
-    LoadBalancer {
-        /// The call that creates it.
-        create: WebhookCall,
-        /// The identity, once the driver has returned it.
-        lb_info: Option<StringMap>,
-        /// Whether the creation may still be running.
-        unfinished: bool,
-    },
-    Backend {
-        /// The call that registers it.
-        ensure: WebhookCall,
-    },
+pub(crate) struct CreatedResource {
+    /// The id of the check.
+    pub(crate) check: &'static str,
+    /// The call that creates it: `createLoadBalancer` or `ensureBackend`.
+    pub(crate) call: WebhookCall,
+    /// The identity of a load balancer, once the driver has returned it.
+    pub(crate) lb_info: Option<StringMap>,
+    /// True if the creation of a load balancer may still be running.
+    pub(crate) unfinished: bool,
 }
 
-/// The created resources with the ids of their checks.
+/// The created resources in the order of their creation.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    entries: Mutex<Vec<(&'static str, CreatedResource)>>,
+    entries: Mutex<Vec<CreatedResource>>,
 }
 
 impl Ledger {
     /// Enters the resource that a call may create, before the call.
     pub(crate) fn before(&self, check: &'static str, call: &WebhookCall) {
-        if call.is_dry_run() {
+        if call.is_dry_run() || !matches!(call.webhook(), "createLoadBalancer" | "ensureBackend") {
             return;
         }
         let mut entries = lock(&self.entries);
-        match call.webhook() {
-            "createLoadBalancer" => {
-                let known = entries
-                    .iter_mut()
-                    .find(|(_, made)| made.is_created_by(call));
-                match known {
-                    Some((_, CreatedResource::LoadBalancer { unfinished, .. })) => {
-                        *unfinished = true;
-                    }
-                    _ => entries.push((
-                        check,
-                        CreatedResource::LoadBalancer {
-                            create: call.clone(),
-                            lb_info: None,
-                            unfinished: true,
-                        },
-                    )),
-                }
-            }
-            "ensureBackend" if !entries.iter().any(|(_, made)| made.is_backend_of(call)) => {
-                entries.push((
-                    check,
-                    CreatedResource::Backend {
-                        ensure: call.clone(),
-                    },
-                ));
-            }
-            _ => {}
+        match entries.iter_mut().find(|made| made.is_of(call)) {
+            Some(made) => made.unfinished = true,
+            None => entries.push(CreatedResource {
+                check,
+                call: call.clone(),
+                lb_info: None,
+                unfinished: true,
+            }),
         }
     }
 
@@ -78,17 +54,11 @@ impl Ledger {
         received: Option<&WebhookCall>,
         reply: &DriverReply,
     ) {
-        match (call.webhook(), received) {
-            (_, Some(received)) => {
-                self.before(check, received);
-                self.after(received, reply);
-            }
-            // A tolerant parser may have read all of it.
-            ("createLoadBalancer" | "ensureBackend", None) => {
-                self.before(check, call);
-                self.after(call, reply);
-            }
-            (_, None) => {}
+        // A tolerant parser may have read all of it.
+        let creates = matches!(call.webhook(), "createLoadBalancer" | "ensureBackend");
+        if let Some(call) = received.or(creates.then_some(call)) {
+            self.before(check, call);
+            self.after(call, reply);
         }
     }
 
@@ -97,138 +67,122 @@ impl Ledger {
         if call.is_dry_run() {
             return;
         }
-        let status = reply.status();
         let mut entries = lock(&self.entries);
-        match (call.webhook(), status) {
-            ("createLoadBalancer", Some(Status::Succ | Status::Fail)) => {
-                let created = reply.string_map("lbInfo");
-                let mut another = None;
-                for (check, made) in entries.iter_mut() {
-                    if !made.is_created_by(call) {
-                        continue;
-                    }
-                    let CreatedResource::LoadBalancer {
-                        lb_info,
-                        unfinished,
-                        ..
-                    } = made
-                    else {
-                        continue;
-                    };
-                    *unfinished = false;
-                    if status != Some(Status::Succ) {
-                        continue;
-                    }
-                    match lb_info {
-                        None => *lb_info = Some(reply.identity(&call.string_map("lbSpec"))),
-                        Some(known) if created.is_empty() || *known == created => {
-                            another = None;
-                            break;
-                        }
-                        Some(_) => another = Some(*check),
-                    }
-                }
-                if let Some(check) = another {
-                    // The known one exists, too.
-                    let resource = CreatedResource::LoadBalancer {
-                        create: call.clone(),
-                        lb_info: Some(created),
-                        unfinished: false,
-                    };
-                    entries.push((check, resource));
+        match (call.webhook(), reply.status()) {
+            ("createLoadBalancer", Some(Status::Succ)) => created(&mut entries, call, reply),
+            ("createLoadBalancer", Some(Status::Fail)) => {
+                for made in entries.iter_mut().filter(|made| made.is_of(call)) {
+                    made.unfinished = false;
                 }
             }
             ("deleteLoadBalancer", Some(Status::Succ)) => {
-                let lb_info = call.string_map("lbInfo");
-                if lb_info.is_empty() {
-                    return;
-                }
-                entries.retain(|(_, made)| match made {
-                    CreatedResource::LoadBalancer { lb_info: known, .. } => {
-                        known.as_ref() != Some(&lb_info)
-                    }
-                    CreatedResource::Backend { ensure } => ensure.string_map("lbInfo") != lb_info,
-                });
+                let lb_info = Some(call.string_map("lbInfo")).filter(|map| !map.is_empty());
+                entries.retain(|made| lb_info.is_none() || made.load_balancer() != lb_info);
             }
-            ("deregisterBackend", Some(Status::Succ)) => {
-                entries.retain(|(_, made)| !made.is_backend_of(call));
-            }
+            ("deregisterBackend", Some(Status::Succ)) => entries.retain(|made| !made.is_of(call)),
             _ => {}
         }
     }
 
     /// The remaining resources of a check, the last first.
     pub(crate) fn of(&self, check: &str) -> Vec<CreatedResource> {
-        let entries = lock(&self.entries);
-        let of_check = entries.iter().rev().filter(|(by, _)| *by == check);
-        of_check.map(|(_, made)| made.clone()).collect()
+        let mut made = self.all();
+        made.retain(|made| made.check == check);
+        made.reverse();
+        made
     }
 
     pub(crate) fn remove(&self, made: &CreatedResource) {
-        lock(&self.entries).retain(|(_, other)| !other.is_same(made));
+        lock(&self.entries).retain(|other| !other.is_same(made));
     }
 
-    /// All remaining resources with the ids of their checks.
-    pub(crate) fn all(&self) -> Vec<(&'static str, CreatedResource)> {
+    /// All remaining resources.
+    pub(crate) fn all(&self) -> Vec<CreatedResource> {
         lock(&self.entries).clone()
     }
 }
 
+/// Stores the identity of a load balancer; a second one for the same call is another load balancer.
+fn created(entries: &mut Vec<CreatedResource>, call: &WebhookCall, reply: &DriverReply) {
+    let returned = reply.string_map("lbInfo");
+    let mut other_of = None;
+    for made in entries.iter_mut().filter(|made| made.is_of(call)) {
+        made.unfinished = false;
+        match &made.lb_info {
+            None => made.lb_info = Some(reply.identity(&call.string_map("lbSpec"))),
+            Some(known) if returned.is_empty() || *known == returned => return,
+            Some(_) => other_of = Some(made.check),
+        }
+    }
+    if let Some(check) = other_of {
+        // The known one exists, too.
+        entries.push(CreatedResource {
+            check,
+            call: call.clone(),
+            lb_info: Some(returned),
+            unfinished: false,
+        });
+    }
+}
+
 impl CreatedResource {
-    fn is_created_by(&self, call: &WebhookCall) -> bool {
-        let same = |name| matches!(self, Self::LoadBalancer { create, .. } if create.field(name) == call.field(name));
-        same("recordID") && same("lbSpec")
+    pub(crate) fn is_backend(&self) -> bool {
+        self.call.webhook() == "ensureBackend"
     }
 
-    fn is_backend_of(&self, call: &WebhookCall) -> bool {
-        let same = |name| matches!(self, Self::Backend { ensure } if ensure.field(name) == call.field(name));
-        same("lbInfo") && same("backendAddr")
+    /// True if a call creates or deregisters it.
+    fn is_of(&self, call: &WebhookCall) -> bool {
+        let same = |name| self.call.field(name) == call.field(name);
+        match call.webhook() {
+            "createLoadBalancer" => !self.is_backend() && same("recordID") && same("lbSpec"),
+            "ensureBackend" | "deregisterBackend" => {
+                self.is_backend() && same("lbInfo") && same("backendAddr")
+            }
+            _ => false,
+        }
     }
 
     fn is_same(&self, other: &Self) -> bool {
-        match other {
-            Self::LoadBalancer {
-                create, lb_info, ..
-            } => {
-                let own = match self {
-                    Self::LoadBalancer { lb_info, .. } => lb_info.as_ref(),
-                    Self::Backend { .. } => None,
-                };
-                let other = lb_info.as_ref();
-                self.is_created_by(create) && (own.is_none() || other.is_none() || own == other)
-            }
-            Self::Backend { ensure } => self.is_backend_of(ensure),
-        }
+        let known = self.lb_info.as_ref().zip(other.lb_info.as_ref());
+        self.is_of(&other.call) && known.is_none_or(|(own, other)| own == other)
+    }
+
+    /// The identity of the load balancer, or of the backend's load balancer.
+    fn load_balancer(&self) -> Option<StringMap> {
+        let of_backend = self.is_backend().then(|| self.call.string_map("lbInfo"));
+        of_backend.or_else(|| self.lb_info.clone())
     }
 
     /// The call that created it, such as `createLoadBalancer under recordID createLoadBalancer(91aa)`.
     pub(crate) fn created_by(&self) -> String {
-        let (Self::LoadBalancer { create: call, .. } | Self::Backend { ensure: call }) = self;
-        let record_id = call.field("recordID").and_then(Value::as_str);
-        let record_id = record_id.unwrap_or_default();
-        format!("{} under recordID {record_id}", call.webhook())
+        let record_id = self.call.field("recordID").and_then(Value::as_str);
+        format!(
+            "{} under recordID {}",
+            self.call.webhook(),
+            record_id.unwrap_or_default()
+        )
     }
 
     /// A description for people who have to remove it.
     pub(crate) fn described(&self) -> String {
-        let text =
-            |call: &WebhookCall, name| call.field(name).map(Value::to_string).unwrap_or_default();
-        match self {
-            Self::LoadBalancer {
-                lb_info: Some(lb_info),
-                ..
-            } => format!(
-                "a load balancer with lbInfo {}",
-                serde_json::to_string(lb_info).unwrap_or_default()
-            ),
-            Self::LoadBalancer { create, .. } => format!(
+        let text = |name| {
+            self.call
+                .field(name)
+                .map(Value::to_string)
+                .unwrap_or_default()
+        };
+        if self.is_backend() {
+            let (addr, lb_info) = (text("backendAddr"), text("lbInfo"));
+            return format!("a backend {addr} on the load balancer {lb_info}");
+        }
+        match &self.lb_info {
+            Some(lb_info) => {
+                let lb_info = serde_json::to_string(lb_info).unwrap_or_default();
+                format!("a load balancer with lbInfo {lb_info}")
+            }
+            None => format!(
                 "perhaps a load balancer created from lbSpec {}",
-                text(create, "lbSpec")
-            ),
-            Self::Backend { ensure } => format!(
-                "a backend {} on the load balancer {}",
-                text(ensure, "backendAddr"),
-                text(ensure, "lbInfo")
+                text("lbSpec")
             ),
         }
     }

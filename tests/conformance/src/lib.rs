@@ -42,11 +42,14 @@
 //! The mock's defects (`mock-driver --list-defects`) test the kit: the checks that a defect names
 //! find it, and no others.
 
+mod call;
 pub mod check;
 pub mod checks;
+mod classification;
 pub mod command;
 pub mod driver;
 pub mod exchange;
+mod executor;
 mod files;
 pub mod fixture;
 pub mod init;

@@ -18,7 +18,7 @@ const CELL: u16 = 100;
 const OF_CHECK: usize = 8;
 /// A run takes no more than this part of the range, so that as many find some.
 const SHARES: usize = 4;
-/// How many ports are tried before one is taken that is not free.
+/// The number of ports that are tried before one is taken that is not free.
 const TRIES: usize = 50;
 
 /// The numbers of a run.
@@ -28,7 +28,7 @@ pub struct Numbers {
     /// The first reserved cell, which the seed determines.
     start: u16,
     checks: usize,
-    /// Whether the driver listens on this machine, so that a port has to be free here.
+    /// True if the driver listens on this machine, so that a port has to be free here.
     is_local: bool,
     /// Where the lock files are.
     folder: PathBuf,
@@ -184,14 +184,14 @@ fn lock_file(path: &Path) -> Option<File> {
         .or_else(existing)
 }
 
-/// Whether the path still leads to this file.
+/// True if the path still leads to this file.
 fn is_at(path: &Path, file: &File) -> bool {
     let id = |metadata: Metadata| (metadata.dev(), metadata.ino());
     let there = std::fs::metadata(path).map(id).ok();
     there.is_some() && there == file.metadata().map(id).ok()
 }
 
-/// Whether nothing listens on this port of the loopback address.
+/// True if nothing listens on this port of the loopback address.
 pub(crate) fn is_free(port: u16) -> bool {
     let addr = (Ipv4Addr::LOCALHOST, port);
     TcpListener::bind(addr).is_ok() && UdpSocket::bind(addr).is_ok()

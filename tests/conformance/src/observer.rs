@@ -59,6 +59,12 @@ impl Observation {
         })
     }
 
+    /// The backend with this address at the load balancer with this identity.
+    #[must_use]
+    pub fn backend(&self, lb_info: &StringMap, addr: &str) -> Option<&ObservedBackend> {
+        self.load_balancer(lb_info)?.backend(addr)
+    }
+
     /// The load balancers that are missing in `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Vec<&ObservedLoadBalancer> {

@@ -18,7 +18,7 @@ pub enum CheckError {
         by: &'static str,
         /// The failure of the setup.
         failure: Box<Failure>,
-        /// Whether the step comes before the call that the check is about.
+        /// True if the step comes before the call that the check is about.
         is_setup: bool,
     },
     /// The check could not run, for this reason.
@@ -29,24 +29,21 @@ impl CheckError {
     /// Converts a failure into a failed setup, which the check with the id `by` covers.
     #[must_use]
     pub fn blocked_by(self, by: &'static str) -> Self {
-        match self {
-            Self::Failed(failure) => Self::Blocked {
-                by,
-                failure,
-                is_setup: true,
-            },
-            other => other,
-        }
+        self.blocked(by, true)
     }
 
     /// The same for a call that this check is about, and that `by` covers, too.
     #[must_use]
     pub fn covered_by(self, by: &'static str) -> Self {
+        self.blocked(by, false)
+    }
+
+    fn blocked(self, by: &'static str, is_setup: bool) -> Self {
         match self {
             Self::Failed(failure) => Self::Blocked {
                 by,
                 failure,
-                is_setup: false,
+                is_setup,
             },
             other => other,
         }
@@ -71,7 +68,7 @@ impl CheckError {
     }
 }
 
-/// What a driver did that a rule does not allow.
+/// Behaviour of a driver that a rule does not allow.
 #[derive(Debug, Clone)]
 pub struct Failure {
     /// The expectation, such as `status Succ, because the backend is registered already`.
@@ -93,6 +90,35 @@ impl Failure {
             hint: None,
             exchange: None,
         }
+    }
+}
+
+impl Failure {
+    /// Fails with the texts for what is expected and what was observed, unless `holds`.
+    ///
+    /// # Errors
+    /// [`CheckError::Failed`]
+    pub(crate) fn unless<E: Into<String>, G: Into<String>>(
+        holds: bool,
+        texts: impl FnOnce() -> (E, G),
+    ) -> CheckOutcome {
+        if holds {
+            return Ok(());
+        }
+        let (expected, got) = texts();
+        Err(Self::new(expected, got).into())
+    }
+}
+
+/// Which check a failed step of the setup belongs to.
+pub(crate) trait Blame {
+    /// [`CheckError::blocked_by`], if this failed.
+    fn blocked_by(self, id: &'static str) -> Self;
+}
+
+impl<T> Blame for Result<T, CheckError> {
+    fn blocked_by(self, id: &'static str) -> Self {
+        self.map_err(|error| error.blocked_by(id))
     }
 }
 

@@ -6,7 +6,7 @@ mod policy;
 pub use exit::Exit;
 pub use policy::{FailOn, FailurePolicy};
 
-use crate::check::{Feature, Level};
+use crate::classification::{Feature, Level};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub struct Report {
     pub seed: u64,
     /// The profile: `core`, `async`, `dryrun`, `pod-deregister` or `all`.
     pub profile: String,
-    /// Whether the run used an observer.
+    /// True if the run used an observer.
     pub observer: bool,
     /// The features that the fixture declares.
     pub features: Vec<Feature>,
@@ -48,7 +48,7 @@ pub struct Report {
     pub summary: Summary,
     /// The resources that could not be deleted, for people to remove.
     pub left_behind: Vec<String>,
-    /// Whether the run was interrupted.
+    /// True if the run was interrupted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
     /// The reason, if the driver stopped responding during the run.
@@ -116,13 +116,13 @@ pub enum SkipKind {
 pub struct CheckResult {
     /// The id of the check, such as `ENS-02`.
     pub id: String,
-    /// Whether the rule is a MUST or a SHOULD.
+    /// The level of the rule: MUST or SHOULD.
     pub level: Level,
     /// The group's id, such as `ENS`.
     pub group: String,
     /// The rule, in one sentence.
     pub rule: String,
-    /// Whether the check passed, failed or was skipped.
+    /// The outcome of the check: passed, failed or skipped.
     pub status: Status,
     /// Why it failed or was skipped, in one line; or remarks about a pass.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -130,7 +130,7 @@ pub struct CheckResult {
     /// Why it was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip: Option<SkipKind>,
-    /// Whether only responses were verified, without an observer.
+    /// True if only responses were verified, without an observer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub response_only: bool,
     /// The reason in `knownFailures`, if the check is listed there.
@@ -138,7 +138,7 @@ pub struct CheckResult {
     pub known: Option<String>,
     /// The duration, in milliseconds.
     pub ms: u64,
-    /// What the driver did instead; only for a failed check.
+    /// The behaviour of the driver instead; only for a failed check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureReport>,
     /// The exchanges of a failed check, or of any with `--verbose`.
@@ -146,7 +146,7 @@ pub struct CheckResult {
     pub exchanges: Vec<ExchangeReport>,
 }
 
-/// What a driver did that a rule does not allow.
+/// Behaviour of a driver that a rule does not allow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FailureReport {
@@ -178,7 +178,7 @@ pub struct ExchangeReport {
     pub request_headers: BTreeMap<String, String>,
     /// The request's body as text, cut after 4 KiB.
     pub request_body: String,
-    /// Whether the request's body was cut.
+    /// True if the request's body was cut.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub request_cut: bool,
     /// The status code, if there was a response.
@@ -190,7 +190,7 @@ pub struct ExchangeReport {
     /// The response's body as text, cut after 16 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_body: Option<String>,
-    /// Whether the response's body was cut.
+    /// True if the response's body was cut.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub response_cut: bool,
     /// Why there was no response.

@@ -1,12 +1,13 @@
 //! Which checks run, and why the others are skipped: decided before the first call.
 
-use crate::check::{Check, Feature, Group, Need, Observer};
+use crate::check::{Check, Need, Observer};
+use crate::classification::{Feature, Group};
 use crate::fixture::{Action, Fixture};
 use crate::report::SkipKind;
 use crate::settings::{Profile, Settings};
 use std::collections::BTreeSet;
 
-/// Whether a check runs.
+/// The decision about a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Plan {
     Run,
@@ -31,10 +32,10 @@ pub(crate) fn features(fixture: &Fixture) -> BTreeSet<Feature> {
         return features.clone();
     }
     let mut features = BTreeSet::from([Feature::PodBackends]);
-    if fixture.load_balancer.update.is_some() {
+    if fixture.load_balancer.update.attributes.is_some() {
         features.insert(Feature::UpdateAttributes);
     }
-    if fixture.backend.update.is_some() {
+    if fixture.backend.parameters.update.is_some() {
         features.insert(Feature::UpdateParameters);
     }
     features
@@ -101,71 +102,67 @@ pub(crate) fn plan(
     }
 }
 
+/// Why a need is not met.
 fn missing(
     need: Need,
     fixture: &Fixture,
     features: &BTreeSet<Feature>,
     capabilities: Capabilities,
 ) -> Option<(SkipKind, String)> {
-    let needs = |present: bool, what: &str| {
-        (!present).then(|| (SkipKind::Missing, format!("needs {what} in the fixture")))
-    };
-    let applies =
-        |applies: bool, reason: String| (!applies).then_some((SkipKind::NotApplicable, reason));
     let has = |feature: Feature| features.contains(&feature);
     let generates = has(Feature::PodBackends) || has(Feature::ServiceBackends);
-    match need {
-        Need::Feature(feature) => applies(has(feature), without(feature)),
+    let (kind, is_met, reason) = match need {
+        Need::LoadBalancer => return None,
+        Need::Feature(feature) => (SkipKind::NotApplicable, has(feature), without(feature)),
         Need::Without(feature) => {
-            let reason = "only for drivers without that feature".to_owned();
-            applies(!has(feature), reason)
+            let reason = "only for drivers without that feature";
+            (SkipKind::NotApplicable, !has(feature), reason.to_owned())
         }
-        Need::LoadBalancer => None,
-        Need::InvalidLoadBalancer => needs(
-            !fixture.load_balancer.invalid.is_empty(),
-            "loadBalancer.invalid",
-        ),
-        Need::UpdateAttributes => needs(
-            fixture.load_balancer.update.is_some(),
-            "loadBalancer.update.attributes",
-        ),
-        Need::ForbiddenUpdate => needs(
-            !fixture.load_balancer.forbidden.is_empty(),
-            "loadBalancer.update.forbidden",
-        ),
-        Need::UnknownLbInfo => needs(
-            fixture.load_balancer.unknown_lb_info.is_some(),
-            "loadBalancer.unknownLBInfo",
-        ),
-        Need::Backend => needs(
-            generates || has(Feature::StaticBackends),
-            "one of the features backend.pod, backend.service and backend.static",
-        ),
         Need::GeneratedBackend => {
             let reason = "the fixture's features name neither backend.pod nor backend.service";
-            applies(generates, reason.to_owned())
+            (SkipKind::NotApplicable, generates, reason.to_owned())
         }
-        Need::InvalidParameters => needs(
-            !fixture.backend.invalid.is_empty(),
-            "backend.parameters.invalid",
-        ),
-        Need::UpdateParameters => needs(
-            fixture.backend.update.is_some(),
-            "backend.parameters.update",
-        ),
-        Need::Restart => match fixture.restart {
-            None => needs(false, "restart"),
-            Some(Action::Exec) if !capabilities.exec => Some((
+        Need::Backend => {
+            let features = "one of the features backend.pod, backend.service and backend.static";
+            let is_met = generates || has(Feature::StaticBackends);
+            (
                 SkipKind::Missing,
-                "restart by exec needs --exec, which starts the driver".to_owned(),
-            )),
-            Some(_) => None,
-        },
-        Need::Fault => needs(fixture.fault.is_some(), "fault"),
-        Need::ForeignBackend | Need::Unbinding | Need::AttributeDrift => (!capabilities.modifying)
-            .then(|| {
-                let reason = "needs an observer by URL that can change the cloud";
-                (SkipKind::Missing, reason.to_owned())
-            }),
+                is_met,
+                format!("needs {features} in the fixture"),
+            )
+        }
+        Need::ForeignBackend | Need::Unbinding | Need::AttributeDrift => {
+            let reason = "needs an observer by URL that can change the cloud";
+            (SkipKind::Missing, capabilities.modifying, reason.to_owned())
+        }
+        Need::Restart if fixture.restart == Some(Action::Exec) => {
+            let reason = "restart by exec needs --exec, which starts the driver";
+            (SkipKind::Missing, capabilities.exec, reason.to_owned())
+        }
+        part => {
+            let name = part.part_of_fixture().unwrap_or_default();
+            (
+                SkipKind::Missing,
+                is_in(fixture, part),
+                format!("needs {name} in the fixture"),
+            )
+        }
+    };
+    (!is_met).then_some((kind, reason))
+}
+
+/// True if the fixture has the part that a need names.
+fn is_in(fixture: &Fixture, need: Need) -> bool {
+    let (load_balancer, parameters) = (&fixture.load_balancer, &fixture.backend.parameters);
+    match need {
+        Need::InvalidLoadBalancer => !load_balancer.invalid.is_empty(),
+        Need::UpdateAttributes => load_balancer.update.attributes.is_some(),
+        Need::ForbiddenUpdate => !load_balancer.update.forbidden.is_empty(),
+        Need::UnknownLbInfo => load_balancer.unknown_lb_info.is_some(),
+        Need::InvalidParameters => !parameters.invalid.is_empty(),
+        Need::UpdateParameters => parameters.update.is_some(),
+        Need::Restart => fixture.restart.is_some(),
+        Need::Fault => fixture.fault.is_some(),
+        _ => true,
     }
 }

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The fixture of a driver.
 #[derive(Debug)]
 pub struct ServedFixture {
-    /// What describes the driver.
+    /// The description of the driver.
     pub fixture: Fixture,
     /// The parts that are not used, each with the reason.
     pub ignored: Vec<String>,

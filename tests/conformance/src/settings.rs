@@ -1,6 +1,6 @@
 //! The settings of a run.
 
-use crate::check::Group;
+use crate::classification::Group;
 use crate::report::FailurePolicy;
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ impl Profile {
         }
     }
 
-    /// Whether the profile includes a group.
+    /// True if the profile includes a group.
     #[must_use]
     pub const fn has(self, group: Group) -> bool {
         match group {
@@ -79,15 +79,15 @@ pub struct Settings {
     pub total_budget: Option<Duration>,
     /// The factor for the driver's retry delays; 1.
     pub time_scale: f64,
-    /// How long to wait for the first response of the driver; 30 s.
+    /// Time limit for the first response of the driver; 30 s.
     pub wait: Duration,
     /// Which results fail the run.
     pub policy: FailurePolicy,
-    /// Whether the first failure ends the run.
+    /// True if the first failure ends the run.
     pub fail_fast: bool,
-    /// Whether the kit deletes the resources that it created.
+    /// True if the kit deletes the resources that it created.
     pub cleanup: bool,
-    /// Whether the report contains the exchanges of passed checks.
+    /// True if the report contains the exchanges of passed checks.
     pub verbose: bool,
 }
 

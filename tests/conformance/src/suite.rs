@@ -3,12 +3,14 @@
 use crate::checks;
 use crate::driver::{Driver, Exec, ExecError};
 use crate::exchange::NoResponse;
+use crate::executor;
 use crate::fixture::placeholders::DriverAddress;
 use crate::fixture::{Fixture, FixtureError};
 use crate::observer::{Observer, ObserverError};
 use crate::progress::{Progress, Silent};
 use crate::report::Report;
-use crate::run::{self, Run, RunConfig};
+use crate::run::{Run, RunConfig, reachable};
+use crate::selection;
 use crate::served::{self, ServedFixture};
 use crate::settings::Settings;
 use crate::transport::{self, Transport, TransportError};
@@ -157,8 +159,7 @@ impl Suite {
     /// [`SuiteError::Unreachable`]; [`SuiteError::Fixture`], when it serves an invalid one.
     pub(crate) async fn served_fixture(&self) -> Result<Option<ServedFixture>, SuiteError> {
         let until = Instant::now() + self.settings.wait;
-        if let Err(problem) = run::reachable::wait_until(&self.transport, &self.driver, until).await
-        {
+        if let Err(problem) = reachable::wait_until(&self.transport, &self.driver, until).await {
             return Err(unreachable(&self.transport, &self.driver, problem).await);
         }
         let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
@@ -188,14 +189,16 @@ impl Suite {
             (None, Some(observe)) => Some(Observer::of(observe, &self.transport)?),
             (None, None) => None,
         };
-        let run = Arc::new(Run::new(RunConfig {
+        let features = selection::features(&fixture);
+        let config = RunConfig {
             transport: self.transport,
             driver: self.driver,
             fixture,
             settings: self.settings,
             observer,
             progress: self.progress,
-        }));
+        };
+        let run = Arc::new(Run::new(config, features, checks::all().count()));
         let outcome = Self::execute(&run, interrupted).await;
         if let Driver::Ours(exec) = &run.driver {
             exec.stop().await;
@@ -209,7 +212,7 @@ impl Suite {
     ) -> Result<Report, SuiteError> {
         let mut interrupted = std::pin::pin!(interrupted);
         let waited = tokio::select! {
-            waited = run::reachable::wait_for(run) => waited,
+            waited = reachable::wait_for(run) => waited,
             () = &mut interrupted => {
                 let url = run.transport.url_of("");
                 return Err(SuiteError::Interrupted { url });
@@ -218,7 +221,7 @@ impl Suite {
         if let Err(problem) = waited {
             return Err(unreachable(&run.transport, &run.driver, problem).await);
         }
-        Ok(run::run(run.clone(), interrupted).await?)
+        Ok(executor::run(run.clone(), interrupted).await?)
     }
 }
 
@@ -236,13 +239,10 @@ async fn unreachable(transport: &Transport, driver: &Driver, problem: NoResponse
 
 /// The fixture with the driver's address in its placeholders.
 fn filled(mut fixture: Fixture, url: &str) -> Fixture {
-    let Some(address) = DriverAddress::of(url) else {
-        return fixture;
-    };
-    fixture.observe = fixture
-        .observe
-        .map(|observe| address.fill_observe(&observe));
-    fixture.restart = fixture.restart.map(|action| address.fill_action(&action));
-    fixture.fault = fixture.fault.map(|action| address.fill_action(&action));
+    if let Some(address) = DriverAddress::of(url) {
+        fixture.observe = fixture.observe.map(|observe| observe.filled(&address));
+        fixture.restart = fixture.restart.map(|action| action.filled(&address));
+        fixture.fault = fixture.fault.map(|action| action.filled(&address));
+    }
     fixture
 }

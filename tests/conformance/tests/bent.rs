@@ -179,12 +179,12 @@ pub(crate) fn fixture() -> Fixture {
         attributes: StringMap::new(),
         reason: "no listener".to_owned(),
     }];
-    load_balancer.update = Some(map([("chargeType", "TRAFFIC"), ("bandwidth", "2")]));
-    load_balancer.forbidden = vec![map([("chargeType", "PREPAID"), ("bandwidth", "1")])];
+    load_balancer.update.attributes = Some(map([("chargeType", "TRAFFIC"), ("bandwidth", "2")]));
+    load_balancer.update.forbidden = vec![map([("chargeType", "PREPAID"), ("bandwidth", "1")])];
     let backend = &mut fixture.backend;
-    backend.valid = vec![map([("weight", "50")])];
-    backend.invalid = vec![map([("weight", "-1")])];
-    backend.update = Some(map([("weight", "80")]));
+    backend.parameters.valid = vec![map([("weight", "50")])];
+    backend.parameters.invalid = vec![map([("weight", "-1")])];
+    backend.parameters.update = Some(map([("weight", "80")]));
     let kept = json!({"metadata": {"annotations": {KEEP_REGISTERED: "true"}}});
     backend.pod_template = kept.as_object().cloned();
     fixture

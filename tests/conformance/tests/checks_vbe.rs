@@ -29,8 +29,8 @@ async fn a_driver_without_a_fixture_does_not_fail() {
         }
     });
     let mut fixture = fixture();
-    fixture.backend.valid.clear();
-    fixture.backend.update = None;
+    fixture.backend.parameters.valid.clear();
+    fixture.backend.parameters.update = None;
     let report = judged(needs_weight, fixture, "VBE").await;
     assert_eq!(passed(&report), ["VBE-02", "VBE-03", "VBE-05"]);
     let skipped = result(&report, "VBE-01");

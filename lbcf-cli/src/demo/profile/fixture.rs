@@ -67,18 +67,28 @@ pub(in crate::demo) fn described(
         (0..3).all(|nth| (0..nth).all(|other| all[nth].lb_spec != all[other].lb_spec));
     let [first, one, other] = all;
     let backend = &fixture.backend;
-    let parameters = backend.valid.first().cloned().unwrap_or_default();
+    let parameters = backend
+        .parameters
+        .valid
+        .first()
+        .cloned()
+        .unwrap_or_default();
     let profile = Profile {
         load_balancers: Some(LoadBalancers {
             first,
             of_bind: specs_differ.then_some([one, other]),
             of_static: None,
         }),
-        bind_parameters: backend.valid.get(1).unwrap_or(&parameters).clone(),
+        bind_parameters: backend
+            .parameters
+            .valid
+            .get(1)
+            .unwrap_or(&parameters)
+            .clone(),
         parameters,
-        updated_parameters: backend.update.clone(),
-        refused_parameters: backend.invalid.first().cloned(),
-        updated_attributes: fixture.load_balancer.update.clone(),
+        updated_parameters: backend.parameters.update.clone(),
+        refused_parameters: backend.parameters.invalid.first().cloned(),
+        updated_attributes: fixture.load_balancer.update.attributes.clone(),
         static_load_balancer: "another load balancer",
         without: None,
         source: fixture.source.clone(),
@@ -119,7 +129,7 @@ fn load_balancers(fixture: &Fixture, numbers: &Numbers) -> [LoadBalancerSample; 
             unique: format!("lbcf-demo-{run:x}-{nth}"),
             number: numbers.take(0, nth),
         };
-        values.fill_sample(&samples[nth % samples.len()])
+        samples[nth % samples.len()].filled(&values)
     })
 }
 

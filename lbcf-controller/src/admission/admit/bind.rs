@@ -1,16 +1,14 @@
-//! Bind (b93 to b98, d77).
+//! Bind.
 
-use super::ObjectChange;
-use super::backend_group::{check_deregister_driver, deregister_driver};
 use crate::admission::cluster_reader::ClusterReader;
 use crate::admission::denial::{Denial, all_of};
-use crate::admission::rules::{backend_type_on_the_wire, validate_bind};
+use crate::admission::object::ObjectChange;
+use crate::admission::rules::validate_bind;
 use crate::admission::validation_context::ValidationContext;
 use crate::api::{BindSpec, BindStatus, LoadBalancerDriver, TargetLoadBalancer};
 use futures::future::join_all;
 use lbcf_driver_sdk::webhook::{
-    BackendType, Operation, StringMap, ValidateBackend, ValidateBackendRequest,
-    ValidateLoadBalancer, ValidateLoadBalancerRequest,
+    Operation, StringMap, ValidateBackend, ValidateLoadBalancer, ValidateLoadBalancerRequest,
 };
 use serde::Deserialize;
 
@@ -19,31 +17,11 @@ pub(super) async fn stored<S: ClusterReader>(
     context: &ValidationContext<'_, S>,
 ) -> Result<(), Denial> {
     validate_bind(&change.new, change.old.as_ref()).into_result()?;
-
-    let new = &change.new.read;
-    let driver_of = |spec: &BindSpec| {
-        deregister_driver(spec.deregister_policy, spec.deregister_webhook.as_ref())
-    };
-    let webhook = check_deregister_driver(
-        driver_of(new),
-        change.old.as_ref().and_then(|old| driver_of(&old.read)),
-        &change.key,
-        context,
-    );
-    let target = LoadBalancerChecks { change, context };
-    let lbs = join_all(
-        new.load_balancers
-            .iter()
-            .enumerate()
-            .map(|(i, lb)| target.one(i, lb)),
-    );
-    let (webhook, lbs) = tokio::join!(webhook, lbs);
+    let checks = LoadBalancerChecks { change, context };
+    let lbs = change.new.read.load_balancers.iter().enumerate();
+    let lbs = join_all(lbs.map(|(i, lb)| checks.one(i, lb)));
+    let (webhook, lbs) = tokio::join!(change.check_deregister_driver(context), lbs);
     all_of(std::iter::once(webhook).chain(lbs.into_iter().flatten()))
-}
-
-fn type_on_the_wire(spec: &BindSpec) -> BackendType {
-    let backend_type = backend_type_on_the_wire(spec.pods.as_ref(), spec.service.as_ref());
-    backend_type.unwrap_or(BackendType::Pod)
 }
 
 struct LoadBalancerChecks<'a, S> {
@@ -58,11 +36,9 @@ impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
         let before = old.and_then(|old| old.load_balancers.iter().find(|old| old.name == lb.name));
         // Only what changed is validated again.
         let lb_changed = before.is_none_or(|before| before.attributes != lb.attributes);
-        let new = &self.change.new.read;
-        let backends_changed = before.is_none()
-            || old.is_none_or(|old| {
-                old.parameters != new.parameters || type_on_the_wire(old) != type_on_the_wire(new)
-            });
+        let (new_backends, old_backends) = self.change.backends();
+        let is_same = old_backends.is_some_and(|old| old.is_same_on_the_wire(&new_backends));
+        let backends_changed = before.is_none() || !is_same;
         if !lb_changed && !backends_changed {
             return [Ok(()), Ok(())];
         }
@@ -76,17 +52,15 @@ impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
             Err(denial) => return [Err(denial), Ok(())],
         };
         let load_balancer = async {
-            if lb_changed {
-                self.validate_load_balancer(&driver, lb, before).await
-            } else {
-                Ok(())
+            match lb_changed {
+                true => self.validate_load_balancer(&driver, lb, before).await,
+                false => Ok(()),
             }
         };
         let backends = async {
-            if backends_changed {
-                self.validate_backends(&driver, lb, old).await
-            } else {
-                Ok(())
+            match backends_changed {
+                true => self.validate_backends(&driver, lb).await,
+                false => Ok(()),
             }
         };
         tokio::join!(load_balancer, backends).into()
@@ -124,16 +98,10 @@ impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
         &self,
         driver: &LoadBalancerDriver,
         lb: &TargetLoadBalancer,
-        old: Option<&BindSpec>,
     ) -> Result<(), Denial> {
-        let request = ValidateBackendRequest {
-            dry_run: self.context.is_dry_run(),
-            backend_type: type_on_the_wire(&self.change.new.read),
-            lb_info: self.identity(lb),
-            operation: self.change.operation(),
-            parameters: self.change.new.read.parameters.to_wire(),
-            old_parameters: old.map(|old| old.parameters.to_wire()).unwrap_or_default(),
-        };
+        let request = self
+            .change
+            .backend_request(self.identity(lb), self.context.is_dry_run());
         let name = &lb.name;
         let failed = format!("call webhook validateBackend for LoadBalancer {name} failed");
         let rejected = format!("backend parameters for LoadBalancer {name} is invalid");
@@ -142,7 +110,7 @@ impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
             .await
     }
 
-    /// The load balancer's identity; its spec until it is created (b97).
+    /// The load balancer's identity; its spec until it is created.
     fn identity(&self, lb: &TargetLoadBalancer) -> StringMap {
         let status = self
             .change

@@ -1,8 +1,8 @@
-//! LoadBalancer (b72 to b78).
+//! LoadBalancer.
 
-use super::ObjectChange;
 use crate::admission::cluster_reader::ClusterReader;
 use crate::admission::denial::Denial;
+use crate::admission::object::ObjectChange;
 use crate::admission::rules::validate_load_balancer;
 use crate::admission::validation_context::ValidationContext;
 use crate::api::LoadBalancerSpec;
@@ -31,7 +31,7 @@ pub(super) async fn stored<S: ClusterReader>(
         attributes: new.attributes.to_wire(),
         old_attributes: old.map(|old| old.attributes.to_wire()).unwrap_or_default(),
     };
-    // Clients search for these texts (b78).
+    // Clients search for these texts.
     let failed = "call webhook error, webhook: validateLoadBalancer, err";
     context
         .validate::<ValidateLoadBalancer>(&driver, &request, failed, "invalid LoadBalancer")

@@ -2,6 +2,7 @@ use super::*;
 use crate::admission::tests::fixture::{
     World, ask, driver, group, load_balancer, patched, review, send, verdict, with,
 };
+use axum::body::Body;
 use axum::body::Bytes;
 use axum::http::Request;
 use serde_json::{Value, json};
@@ -154,7 +155,7 @@ async fn a_body_has_to_be_json() {
 async fn a_huge_body_is_not_read() {
     let (status, text) = post_bytes(PATH, vec![b' '; BODY_LIMIT + 1]).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
-    assert!(text.contains("8388608"), "{text}");
+    assert!(text.contains("limit exceeded"), "{text}");
     // One that does not say how long it is, and never ends.
     let endless =
         futures::stream::repeat_with(|| Ok::<_, std::io::Error>(Bytes::from(vec![b' '; 1 << 16])));
@@ -184,7 +185,7 @@ async fn a_body_that_breaks_off_is_a_bad_request() {
     let broken = futures::stream::iter([Ok("{"), Err(std::io::Error::other("gone"))]);
     let (status, text) = post_bytes(PATH, Body::from_stream(broken)).await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
-    assert!(text.contains("reading the body failed"), "{text}");
+    assert!(text.contains("gone"), "{text}");
 }
 
 #[tokio::test]

@@ -129,7 +129,7 @@ fn u22_d26_long_names_make_labels_that_kubernetes_takes() {
             name.len() <= 63 && value.as_str().unwrap().len() <= 63,
             "{key}: {value}"
         );
-        assert!(crate::api::syntax::is_object_name(name), "{key}");
+        assert!(syntax::is_object_name(name), "{key}");
     }
     // The spec keeps the name, and what is no name gets no label.
     assert_eq!(after["spec"]["loadBalancers"], json!([long]));
@@ -355,4 +355,30 @@ fn u23_whatever_an_object_looks_like_mutation_does_not_fall_over() {
         after["pods"]["ports"],
         json!([{"protocol": "TCP"}, {"protocol": "TCP"}])
     );
+}
+
+#[test]
+fn d70_a_pod_has_the_gate_once() {
+    let own = json!({"conditionType": names::READINESS_GATE});
+    let other = json!({"conditionType": "example.com/warm"});
+    for (gates, expected) in [
+        (json!(null), json!([own])),
+        (json!([]), json!([own])),
+        (json!([other]), json!([other, own])),
+        (json!([own, other]), json!([own, other])),
+        (json!("wrong"), json!("wrong")),
+    ] {
+        let mut pod = json!({"spec": {"containers": [], "readinessGates": gates}});
+        let added = add_readiness_gate(&pod);
+        json_patch::patch(&mut pod, &added).unwrap();
+        assert_eq!(pod["spec"]["readinessGates"], expected);
+        assert!(add_readiness_gate(&pod).0.is_empty(), "again");
+    }
+    let mut pod = json!({"spec": {"containers": []}});
+    let added = add_readiness_gate(&pod);
+    json_patch::patch(&mut pod, &added).unwrap();
+    assert_eq!(pod["spec"]["readinessGates"], json!([own]));
+    for odd in [json!({}), json!({"spec": null}), json!("pod")] {
+        assert!(add_readiness_gate(&odd).0.is_empty(), "{odd}");
+    }
 }

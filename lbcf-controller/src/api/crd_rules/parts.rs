@@ -28,30 +28,24 @@ fn is_object_name(text: &str) -> String {
     )
 }
 
+/// A text that matches a pattern as a whole.
+fn text(schema: &mut Constrained<'_>, length: usize, pattern: &str, message: impl Into<String>) {
+    let rule = format!("size(self) > {length} || self.matches('^{pattern}$')");
+    schema.max_length(length).rules([Rule::new(rule, message)]);
+}
+
 /// A name of a load balancer in a Bind. The original controller accepted hyphens at its end.
 pub(super) fn bind_load_balancer_name(schema: &mut Constrained<'_>) {
-    let rule = format!(
-        "size(self) > {} || self.matches('^[a-z0-9][-a-z0-9]*$')",
-        allowed::LABEL
-    );
-    schema
-        .max_length(allowed::LABEL)
-        .rules([Rule::new(rule, allowed::IS_DNS_LABEL)]);
+    let pattern = "[a-z0-9][-a-z0-9]*";
+    text(schema, allowed::LABEL, pattern, allowed::IS_DNS_LABEL);
 }
 
 /// The name of a namespace, or `*`.
 pub(super) fn namespace_or_all(schema: &mut Constrained<'_>) {
-    let rule = format!(
-        "size(self) > {} || self.matches('^([*]|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$')",
-        allowed::LABEL
-    );
-    let message = format!(
-        "must be * or the name of a namespace, which {}",
-        allowed::IS_DNS_LABEL
-    );
-    schema
-        .max_length(allowed::LABEL)
-        .rules([Rule::new(rule, message)]);
+    let pattern = "([*]|[a-z0-9]([-a-z0-9]*[a-z0-9])?)";
+    let is_label = allowed::IS_DNS_LABEL;
+    let message = format!("must be * or the name of a namespace, which {is_label}");
+    text(schema, allowed::LABEL, pattern, message);
 }
 
 /// A list of names or addresses, of limited length together.
@@ -99,9 +93,8 @@ pub(super) fn length_of_map(map: &str) -> String {
 
 /// A key of a label, or what has the same form.
 pub(super) fn label_key(schema: &mut Constrained<'_>, message: &str) {
-    let length = allowed::LABEL_KEY;
-    let rule = format!("size(self) > {length} || self.matches('^({OBJECT_NAME}/)?{LABEL_NAME}$')");
-    schema.max_length(length).rules([Rule::new(rule, message)]);
+    let pattern = format!("({OBJECT_NAME}/)?{LABEL_NAME}");
+    text(schema, allowed::LABEL_KEY, &pattern, message);
 }
 
 /// A selector of labels.
@@ -149,51 +142,35 @@ pub(super) fn service(schema: &mut Constrained<'_>) {
     const HAS_ZONES: &str = "has(self.zones) && size(self.zones) > 0";
     const HAS_NODES: &str = "has(self.nodeSelector) && size(self.nodeSelector) > 0";
     const ON_ENDPOINTS: &str = "has(self.mode) && self.mode == 'Endpoints'";
-    let only = |condition: &str, field: &str| format!("!({field}) || {condition}");
+    const IS_SCTP: &str = "has(self.port.protocol) && self.port.protocol == 'SCTP'";
+    let only = |condition: &str, field: &str, message: &str, path: &'static str| {
+        Rule::new(format!("!({field}) || {condition}"), message).field(path)
+    };
+    let endpoints = format!("({ON_ENDPOINTS})");
+    let node_port = format!("!({ON_ENDPOINTS})");
+    let (with_endpoints, with_node_port) =
+        (allowed::ONLY_WITH_ENDPOINTS, allowed::ONLY_WITH_NODE_PORT);
     object_name(&mut schema.at("name"));
     schema.rules([
-        Rule::new(
-            only(&format!("({ON_ENDPOINTS})"), HAS_FAMILIES),
-            allowed::ONLY_WITH_ENDPOINTS,
-        )
-        .field(".addressFamilies"),
-        Rule::new(
-            only(&format!("({ON_ENDPOINTS})"), HAS_ZONES),
-            allowed::ONLY_WITH_ENDPOINTS,
-        )
-        .field(".zones"),
-        Rule::new(
-            only(&format!("!({ON_ENDPOINTS})"), HAS_NODES),
-            allowed::ONLY_WITH_NODE_PORT,
-        )
-        .field(".nodeSelector"),
-        Rule::new(
-            only(
-                &format!("({ON_ENDPOINTS})"),
-                "has(self.port.protocol) && self.port.protocol == 'SCTP'",
-            ),
-            allowed::IS_PROTOCOL,
-        )
-        .field(".port.protocol"),
+        only(&endpoints, HAS_FAMILIES, with_endpoints, ".addressFamilies"),
+        only(&endpoints, HAS_ZONES, with_endpoints, ".zones"),
+        only(&node_port, HAS_NODES, with_node_port, ".nodeSelector"),
+        only(&endpoints, IS_SCTP, allowed::IS_PROTOCOL, ".port.protocol"),
     ]);
     service_port(&mut schema.at("port"));
     labels(&mut schema.at("nodeSelector"));
     schema.at("addressFamilies").max_items(allowed::FAMILIES);
     schema.at("zones").max_items(allowed::ZONES);
-    zone(&mut schema.at("zones[]"));
+    let mut zone = schema.at("zones[]");
+    text(&mut zone, allowed::LABEL, LABEL_NAME, allowed::IS_ZONE);
 }
 
 /// A port of a Service, by name or by number. An empty name is none.
 fn service_port(schema: &mut Constrained<'_>) {
     const IS_NAMED: &str = "has(self.name) && size(self.name) > 0";
-    let label = format!(
-        "size(self) > {} || self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",
-        allowed::LABEL
-    );
-    schema
-        .at("name")
-        .max_length(allowed::LABEL)
-        .rules([Rule::new(label, allowed::IS_DNS_LABEL)]);
+    let pattern = "([a-z0-9]([-a-z0-9]*[a-z0-9])?)?";
+    let mut name = schema.at("name");
+    text(&mut name, allowed::LABEL, pattern, allowed::IS_DNS_LABEL);
     schema.rules([Rule::new(
         format!(
             "!({IS_NAMED}) || !((has(self.port) && self.port != 0) || (has(self.portNumber) && self.portNumber != 0) || has(self.protocol))"
@@ -201,17 +178,6 @@ fn service_port(schema: &mut Constrained<'_>) {
         allowed::NAME_OR_NUMBER,
     )]);
     numbered_port(schema, &format!("({IS_NAMED}) || "), endpoint_protocol());
-}
-
-/// The name of a zone, which is the value of a label.
-fn zone(schema: &mut Constrained<'_>) {
-    let rule = format!(
-        "size(self) > {} || self.matches('^{LABEL_NAME}$')",
-        allowed::LABEL
-    );
-    schema
-        .max_length(allowed::LABEL)
-        .rules([Rule::new(rule, allowed::IS_ZONE)]);
 }
 
 /// An empty protocol is TCP, as an absent one is.

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// How many events about success are written a second, after a burst.
+/// Events about success that are written a second, after a burst.
 const SUCCESSES_PER_SECOND: u32 = 20;
 const SUCCESS_BURST: u32 = 200;
 
-/// What happens to an event when there are many.
+/// Decides which events are dropped when there are many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Importance {
     /// May be dropped: the object's status has the result, too.

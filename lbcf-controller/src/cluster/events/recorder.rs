@@ -18,35 +18,29 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What was reported last about an object or part.
+/// The last report about an object or part.
 #[derive(Debug)]
 struct LastEvent {
     uid: Option<String>,
     reason: String,
-    /// What has to be equal for an event to be a repetition.
+    /// An event with another subject is no repetition.
     subject: String,
     at: Instant,
-    /// How often it happened since, without an event.
+    /// Its occurrences since, without an event.
     suppressed: i32,
 }
 
 /// Of an object's parts, and of what each reports: its waits or its operations.
 type EventsByPart = HashMap<(String, bool), LastEvent>;
 
-/// What an event is compared with.
-struct Slot<'a> {
-    is_wait: bool,
-    subject: &'a str,
-    /// When an equal event is recorded again.
-    repeat: Option<Duration>,
-}
-
 struct NewEvent<'a> {
     event_type: EventType,
     reason: &'a str,
     message: &'a str,
-    /// 0 if it is not recorded.
-    occurrences: i32,
+    /// An event with another subject is no repetition.
+    subject: &'a str,
+    is_wait: bool,
+    /// When an equal event is recorded again.
     repeat: Option<Duration>,
 }
 
@@ -81,7 +75,7 @@ impl Recorder {
         (recorder, writer)
     }
 
-    /// Records an event of an operation unless it repeats the last one of the object or part (u37).
+    /// Records an event of an operation unless it repeats the last one of the object or part.
     /// A Warning that repeats is recorded again from time to time, with the number of repetitions.
     pub(crate) fn record_change(
         &self,
@@ -90,25 +84,20 @@ impl Recorder {
         reason: &str,
         message: &str,
     ) {
-        let repeat = (event_type == Warning).then_some(self.repeat);
-        let slot = Slot {
-            is_wait: false,
-            subject: message,
-            repeat,
-        };
-        let (occurrences, _) = self.occurrences(regarding, reason, &slot);
-        let importance = match event_type {
-            Normal => Importance::Success,
-            Warning => Importance::Kept,
-        };
         let event = NewEvent {
             event_type,
             reason,
             message,
-            occurrences,
-            repeat,
+            subject: message,
+            is_wait: false,
+            repeat: (event_type == Warning).then_some(self.repeat),
         };
-        self.send(regarding, &event, importance);
+        let importance = match event_type {
+            Normal => Importance::Success,
+            Warning => Importance::Kept,
+        };
+        let (occurrences, _) = self.occurrences(regarding, &event);
+        self.send(regarding, &event, occurrences, importance);
     }
 
     /// Records why an object or part waits, unless that was recorded already; returns when to do so
@@ -119,21 +108,17 @@ impl Recorder {
             WaitEvent::Progress => Normal,
             WaitEvent::Problem | WaitEvent::IfLong => Warning,
         };
-        let slot = Slot {
-            is_wait: true,
-            // A count in the message is no news.
-            subject: wait.subject(),
-            repeat: Some(self.repeat),
-        };
-        let (occurrences, next) = self.occurrences(regarding, wait.reason, &slot);
         let event = NewEvent {
             event_type,
             reason: wait.reason,
             message: &wait.message,
-            occurrences: occurrences.min(1),
-            repeat: slot.repeat,
+            // A count in the message is no news.
+            subject: wait.subject(),
+            is_wait: true,
+            repeat: Some(self.repeat),
         };
-        self.send(regarding, &event, Importance::Kept);
+        let (occurrences, next) = self.occurrences(regarding, &event);
+        self.send(regarding, &event, occurrences.min(1), Importance::Kept);
         Some(next)
     }
 
@@ -145,20 +130,20 @@ impl Recorder {
         }
     }
 
-    /// How often an event has to be counted now, which is 0 if it is not recorded, and when it is
-    /// recorded again if it still repeats then.
-    fn occurrences(&self, regarding: &Regarding, reason: &str, slot: &Slot<'_>) -> (i32, Duration) {
+    /// The count of an event now, which is 0 if it is not recorded, and the time until it is recorded
+    /// again if it still repeats then.
+    fn occurrences(&self, regarding: &Regarding, event: &NewEvent<'_>) -> (i32, Duration) {
         let now = Instant::now();
         let (uid, part) = (&regarding.object.uid, regarding.part.clone());
         let mut last = self.last.lock();
         let parts = last.entry(regarding.key()).or_default();
         let mut occurrences = 1;
-        let known = parts.get_mut(&(part.clone(), slot.is_wait));
+        let known = parts.get_mut(&(part.clone(), event.is_wait));
         if let Some(known) = known.filter(|known| {
             (&known.uid, known.reason.as_str(), known.subject.as_str())
-                == (uid, reason, slot.subject)
+                == (uid, event.reason, event.subject)
         }) {
-            let wait = slot.repeat.map_or(Duration::MAX, |repeat| {
+            let wait = event.repeat.map_or(Duration::MAX, |repeat| {
                 repeat.saturating_sub(now.duration_since(known.at))
             });
             if !wait.is_zero() {
@@ -167,14 +152,14 @@ impl Recorder {
             }
             occurrences = known.suppressed.saturating_add(1);
         }
-        let event = LastEvent {
+        let recorded = LastEvent {
             uid: uid.clone(),
-            reason: reason.to_owned(),
-            subject: slot.subject.to_owned(),
+            reason: event.reason.to_owned(),
+            subject: event.subject.to_owned(),
             at: now,
             suppressed: 0,
         };
-        parts.insert((part, slot.is_wait), event);
+        parts.insert((part, event.is_wait), recorded);
         (occurrences, self.repeat)
     }
 
@@ -190,14 +175,21 @@ impl Recorder {
             event_type,
             reason,
             message,
-            occurrences: 1,
+            subject: message,
+            is_wait: false,
             repeat: None,
         };
-        self.send(regarding, &event, Importance::Kept);
+        self.send(regarding, &event, 1, Importance::Kept);
     }
 
-    fn send(&self, regarding: &Regarding, event: &NewEvent<'_>, importance: Importance) {
-        if event.occurrences == 0 {
+    fn send(
+        &self,
+        regarding: &Regarding,
+        event: &NewEvent<'_>,
+        occurrences: i32,
+        importance: Importance,
+    ) {
+        if occurrences == 0 {
             return;
         }
         let Regarding { object, part } = regarding;
@@ -219,7 +211,7 @@ impl Recorder {
             reason: reason.to_owned(),
             message,
             at: self.wall_clock.now(),
-            occurrences: event.occurrences,
+            occurrences,
             // The next repetition may be late.
             retention: repeat.map_or(AGGREGATION_PERIOD, |repeat| repeat.saturating_mul(2)),
             recorded: Instant::now(),

@@ -16,10 +16,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// The source of all events (b142).
+/// The source of all events.
 const COMPONENT: &str = "lbcf-controller";
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long writing pauses after writes that failed.
+/// The pause after writes that failed.
 const RETRY: Backoff = Backoff {
     min: Duration::from_millis(100),
     step: Duration::from_millis(100),

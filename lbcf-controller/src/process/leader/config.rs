@@ -19,11 +19,11 @@ pub struct LeaderElection {
     /// The holder identity in the Lease. Unique to this process, also across restarts: a process that
     /// reads its own identity takes the Lease for its own.
     pub identity: String,
-    /// How long the others wait after the last renewal before one of them acquires the Lease.
+    /// The others wait this long after the last renewal before one of them acquires the Lease.
     pub lease_duration: Duration,
-    /// How long the leader tries to renew before it stops leading.
+    /// The leader tries to renew this long before it stops leading.
     pub renew_deadline: Duration,
-    /// How often the leader renews and the others read the Lease.
+    /// Period in which the leader renews and the others read the Lease.
     pub retry_period: Duration,
 }
 

@@ -26,8 +26,8 @@ pub(super) struct ElectionState {
     /// When the last successful acquisition or renewal was sent; `None` for a follower.
     pub(super) renewed_at: Option<Instant>,
     pub(super) retry_at: Option<Instant>,
-    /// Whether the Lease went back to an earlier version, as when the cluster's storage is restored
-    /// from a backup (d39).
+    /// The Lease went back to an earlier version, as when the cluster's storage is restored from a
+    /// backup.
     pub(super) is_restored: bool,
 }
 

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 const RELEASE_PAUSE: Duration = Duration::from_millis(100);
 
-/// Whether this process is the leader.
+/// The state of this process in the election.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leadership {
     /// This process holds the Lease.
@@ -68,9 +68,9 @@ pub struct Election {
     lease: Option<Lease>,
     /// The newest version of the Lease that was observed.
     newest_version: u64,
-    /// Whether a write was tried that would make this process the holder.
+    /// A write was tried that would make this process the holder.
     may_hold: bool,
-    /// Whether the last write was a conflict.
+    /// The last write was a conflict.
     is_contested: bool,
     /// The failure that was logged last.
     failure: Option<String>,

@@ -1,4 +1,4 @@
-//! Whether this process may act: call drivers and write (d38).
+//! The permission of this process to act: to call drivers and to write.
 //!
 //! Timers do not answer that. A process that continues after a pause, be it a stopped process or a
 //! suspended machine, runs whichever task was woken first, and the election may be the last one. So
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 #[error("this process does not lead, or has not renewed its lease in time")]
 pub(crate) struct NotLeading;
 
-/// What permits this process to act until the renew deadline after the last renewal. Without leader
+/// Permits this process to act until the renew deadline after the last renewal. Without leader
 /// election it always does. Clones refer to the same lease.
 #[derive(Debug, Clone)]
 pub(crate) struct LeaseGuard(Option<Arc<GuardedLease>>);
@@ -88,7 +88,6 @@ impl LeaseGuard {
         .await
     }
 
-    /// Whether this process may act now.
     pub(crate) fn permits(&self) -> bool {
         self.check(boot_time).is_ok()
     }

@@ -10,14 +10,10 @@ use tokio::task::JoinSet;
 #[derive(Debug)]
 pub(crate) struct ElectionTask {
     leadership: watch::Receiver<Leadership>,
-    election: Option<Running>,
-}
-
-#[derive(Debug)]
-struct Running {
-    /// One task, aborted when this is dropped.
-    task: JoinSet<Result<(), LostLease>>,
-    stop: oneshot::Sender<()>,
+    /// One task, or none without election. Dropping it aborts the task.
+    election: JoinSet<Result<(), LostLease>>,
+    /// The election releases the Lease and ends when this is dropped.
+    stop: Option<oneshot::Sender<()>>,
 }
 
 impl ElectionTask {
@@ -31,25 +27,20 @@ impl ElectionTask {
         config: Option<LeaderElection>,
         guard: LeaseGuard,
     ) -> Result<Self, super::InvalidLeaderElection> {
-        let Some(config) = config else {
-            let (_, leadership) = watch::channel(Leadership::Leader);
-            return Ok(Self {
-                leadership,
-                election: None,
-            });
+        let mut task = Self {
+            leadership: watch::channel(Leadership::Leader).1,
+            election: JoinSet::new(),
+            stop: None,
         };
-        let election = Election::new(client, config)?.with_guard(guard);
-        let leadership = election.leadership();
-        let (stop, stopped) = oneshot::channel();
-        let mut task = JoinSet::new();
-        task.spawn(election.run(async {
-            // Dropping the sender stops it as well.
-            let _ = stopped.await;
-        }));
-        Ok(Self {
-            leadership,
-            election: Some(Running { task, stop }),
-        })
+        if let Some(config) = config {
+            let election = Election::new(client, config)?.with_guard(guard);
+            let (stop, stopped) = oneshot::channel();
+            task.leadership = election.leadership();
+            task.stop = Some(stop);
+            let stopped = async { drop(stopped.await) };
+            task.election.spawn(election.run(stopped));
+        }
+        Ok(task)
     }
 
     pub(crate) fn leadership(&self) -> watch::Receiver<Leadership> {
@@ -70,7 +61,7 @@ impl ElectionTask {
 
     /// Waits until this process, the leader, has lost the Lease; indefinitely without election.
     pub(crate) async fn until_lost(&mut self) -> LostLease {
-        if self.election.is_none() {
+        if self.stop.is_none() {
             std::future::pending::<()>().await;
         }
         // The channel closes when the election ends.
@@ -79,20 +70,13 @@ impl ElectionTask {
     }
 
     /// Releases the Lease, if this process holds it.
-    pub(crate) async fn resign(self) {
-        if let Some(Running { mut task, stop }) = self.election {
-            // Without a receiver the election has ended.
-            let _ = stop.send(());
-            while task.join_next().await.is_some() {}
-        }
+    pub(crate) async fn resign(mut self) {
+        drop(self.stop);
+        while self.election.join_next().await.is_some() {}
     }
 
     async fn end_reason(&mut self) -> LostLease {
-        let ended = match &mut self.election {
-            Some(election) => election.task.join_next().await,
-            None => None,
-        };
-        match ended {
+        match self.election.join_next().await {
             Some(Ok(Err(lost))) => lost,
             Some(Err(error)) => LostLease::of_defect(error.to_string()),
             Some(Ok(Ok(()))) | None => LostLease::of_defect("the election ended".into()),

@@ -24,16 +24,13 @@ const REGISTER_SECONDS: &[f64] = &[
     0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0,
 ];
 
+const DRIVER: &[&str] = &["driver_name"];
 const DRIVER_AND_WEBHOOK: &[&str] = &["driver_name", "webhook_name"];
 
 #[derive(Debug)]
 pub(super) struct Definitions {
     pub(super) registry: Registry,
-    pub(super) webhook_calls: IntCounterVec,
-    pub(super) webhook_errors: IntCounterVec,
-    pub(super) webhook_fails: IntCounterVec,
-    pub(super) webhook_latency: HistogramVec,
-    pub(super) driver_healthy: IntGaugeVec,
+    pub(super) drivers: DriverMetrics,
     pub(super) k8s_operation_latency: HistogramVec,
     pub(super) requests: IntCounterVec,
     pub(super) key_process_latency: HistogramVec,
@@ -41,104 +38,140 @@ pub(super) struct Definitions {
     pub(super) working_key: IntGaugeVec,
     pub(super) time_to_registered: Histogram,
     pub(super) unregistered: IntGauge,
-    pub(super) orphaned_backends: IntGaugeVec,
     pub(super) events_dropped: IntCounter,
     pub(super) leader: IntGauge,
 }
 
+/// Metrics of each driver.
+#[derive(Debug)]
+pub(super) struct DriverMetrics {
+    pub(super) webhook_calls: IntCounterVec,
+    pub(super) webhook_errors: IntCounterVec,
+    pub(super) webhook_fails: IntCounterVec,
+    pub(super) webhook_latency: HistogramVec,
+    pub(super) healthy: IntGaugeVec,
+    pub(super) orphaned_backends: IntGaugeVec,
+}
+
 impl Definitions {
     pub(super) fn new() -> Self {
-        let registry = Registry::new();
-        let calls = |name, help| {
-            let metric = IntCounterVec::new(Opts::new(name, help), DRIVER_AND_WEBHOOK);
-            registered(&registry, metric)
-        };
-        let seconds = |name, help, buckets: &[f64], labels: &[&str]| {
-            let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
-            registered(&registry, HistogramVec::new(options, labels))
-        };
-        let keys = |name, help| {
-            let metric = IntGaugeVec::new(Opts::new(name, help), &["key_kind"]);
-            registered(&registry, metric)
-        };
-        let gauge = |name, help| registered(&registry, IntGauge::new(name, help));
+        let define = Define(Registry::new());
         Self {
-            webhook_calls: calls("webhook_calls", "Calls to drivers."),
-            webhook_errors: calls("webhook_errors", "Calls without a valid response."),
-            webhook_fails: calls(
-                "webhook_fails",
-                "Calls to which the driver responded with a failure or rejection.",
-            ),
-            webhook_latency: seconds(
-                "webhook_latency",
-                "Duration of calls with a valid response in seconds.",
-                WEBHOOK_SECONDS,
-                DRIVER_AND_WEBHOOK,
-            ),
-            driver_healthy: {
-                let name = "lbcf_driver_healthy";
-                let help = "1 if the driver's webhook healthz says that it is healthy, 0 if it does not respond or says otherwise. Absent for drivers without healthz.";
-                let metric = IntGaugeVec::new(Opts::new(name, help), &["driver_name"]);
-                registered(&registry, metric)
-            },
-            k8s_operation_latency: seconds(
+            drivers: DriverMetrics::new(&define),
+            k8s_operation_latency: define.histograms(
                 "k8s_operation_latency",
                 "Duration of writes to the API server in seconds.",
-                WRITE_SECONDS,
                 &["k8s_op_obj", "k8s_op_type"],
+                WRITE_SECONDS,
             ),
-            requests: {
-                // As in Kubernetes' own clients.
-                let name = "rest_client_requests_total";
-                let help = "Requests to the API server by status code and method. Retries after 429, 503 and 504 are not counted.";
-                let metric = IntCounterVec::new(Opts::new(name, help), &["code", "method"]);
-                registered(&registry, metric)
-            },
-            key_process_latency: seconds(
+            // As in Kubernetes' own clients.
+            requests: define.counters(
+                "rest_client_requests_total",
+                "Requests to the API server by status code and method. Retries after 429, 503 and 504 are not counted.",
+                &["code", "method"],
+            ),
+            key_process_latency: define.histograms(
                 "key_process_latency",
                 "Duration of reconciles in seconds.",
-                RECONCILE_SECONDS,
                 &["crd"],
+                RECONCILE_SECONDS,
             ),
-            pending_key: keys("pending_key", "Objects that wait to be reconciled."),
-            working_key: keys("working_key", "Objects that are being reconciled."),
-            time_to_registered: {
-                let name = "lbcf_time_to_registered_seconds";
-                let help =
-                    "Seconds from the creation of a BackendRecord to its first registration.";
-                let options = HistogramOpts::new(name, help).buckets(REGISTER_SECONDS.to_vec());
-                registered(&registry, Histogram::with_opts(options))
-            },
-            unregistered: gauge(
+            pending_key: define.gauges(
+                "pending_key",
+                "Objects that wait to be reconciled.",
+                &["key_kind"],
+            ),
+            working_key: define.gauges(
+                "working_key",
+                "Objects that are being reconciled.",
+                &["key_kind"],
+            ),
+            time_to_registered: define.add(Histogram::with_opts(
+                HistogramOpts::new(
+                    "lbcf_time_to_registered_seconds",
+                    "Seconds from the creation of a BackendRecord to its first registration.",
+                )
+                .buckets(REGISTER_SECONDS.to_vec()),
+            )),
+            unregistered: define.add(IntGauge::new(
                 "lbcf_unregistered_backends",
                 "BackendRecords that are not registered.",
-            ),
-            orphaned_backends: {
-                let name = "lbcf_orphaned_backends";
-                let help = "Registered backends that no BackendRecord accounts for, as of the last audit of each load balancer.";
-                let metric = IntGaugeVec::new(Opts::new(name, help), &["driver_name"]);
-                registered(&registry, metric)
-            },
-            events_dropped: {
-                let name = "lbcf_events_dropped_total";
-                let help = "Events that were not written: too many about success, or writes that failed for good.";
-                registered(&registry, IntCounter::new(name, help))
-            },
-            leader: gauge("lbcf_leader", "1 if this process is the leader, else 0."),
-            registry,
+            )),
+            events_dropped: define.add(IntCounter::new(
+                "lbcf_events_dropped_total",
+                "Events that were not written: too many about success, or writes that failed for good.",
+            )),
+            leader: define.add(IntGauge::new(
+                "lbcf_leader",
+                "1 if this process is the leader, else 0.",
+            )),
+            registry: define.0,
         }
     }
 }
 
-/// Cannot fail at run time once the tests have passed, because names, labels and buckets are constants.
-#[allow(clippy::expect_used)]
-fn registered<M: Collector + Clone + 'static>(
-    registry: &Registry,
-    metric: prometheus::Result<M>,
-) -> M {
-    let metric = metric.expect("the definition of a metric is valid");
-    registry
-        .register(Box::new(metric.clone()))
-        .expect("names of metrics are unique");
-    metric
+impl DriverMetrics {
+    fn new(define: &Define) -> Self {
+        Self {
+            webhook_calls: define.counters(
+                "webhook_calls",
+                "Calls to drivers.",
+                DRIVER_AND_WEBHOOK,
+            ),
+            webhook_errors: define.counters(
+                "webhook_errors",
+                "Calls without a valid response.",
+                DRIVER_AND_WEBHOOK,
+            ),
+            webhook_fails: define.counters(
+                "webhook_fails",
+                "Calls to which the driver responded with a failure or rejection.",
+                DRIVER_AND_WEBHOOK,
+            ),
+            webhook_latency: define.histograms(
+                "webhook_latency",
+                "Duration of calls with a valid response in seconds.",
+                DRIVER_AND_WEBHOOK,
+                WEBHOOK_SECONDS,
+            ),
+            healthy: define.gauges(
+                "lbcf_driver_healthy",
+                "1 if the driver's webhook healthz says that it is healthy, 0 if it does not respond or says otherwise. Absent for drivers without healthz.",
+                DRIVER,
+            ),
+            orphaned_backends: define.gauges(
+                "lbcf_orphaned_backends",
+                "Registered backends that no BackendRecord accounts for, as of the last audit of each load balancer.",
+                DRIVER,
+            ),
+        }
+    }
+}
+
+/// Defines metrics in a registry.
+struct Define(Registry);
+
+impl Define {
+    fn counters(&self, name: &str, help: &str, labels: &[&str]) -> IntCounterVec {
+        self.add(IntCounterVec::new(Opts::new(name, help), labels))
+    }
+
+    fn gauges(&self, name: &str, help: &str, labels: &[&str]) -> IntGaugeVec {
+        self.add(IntGaugeVec::new(Opts::new(name, help), labels))
+    }
+
+    fn histograms(&self, name: &str, help: &str, labels: &[&str], buckets: &[f64]) -> HistogramVec {
+        let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
+        self.add(HistogramVec::new(options, labels))
+    }
+
+    /// Cannot fail at run time once the tests have passed, because names, labels and buckets are
+    /// constants.
+    #[allow(clippy::expect_used)]
+    fn add<M: Collector + Clone + 'static>(&self, metric: prometheus::Result<M>) -> M {
+        let metric = metric.expect("the definition of a metric is valid");
+        let added = self.0.register(Box::new(metric.clone()));
+        added.expect("names of metrics are unique");
+        metric
+    }
 }

@@ -137,14 +137,14 @@ fn a_driver_that_is_gone_leaves_no_series() {
 #[test]
 fn d53_orphaned_backends_are_counted_by_driver_until_it_is_gone() {
     let metrics = Metrics::new();
-    metrics.orphaned(&driver("d"), 3);
-    metrics.orphaned(&driver("other"), 0);
+    metrics.orphaned(&driver("d"), Some(3));
+    metrics.orphaned(&driver("other"), Some(0));
     let orphans = |text: &str| lines(text, "lbcf_orphaned_backends{").join(" ");
     let expected = r#"lbcf_orphaned_backends{driver_name="kube-system/d"} 3 lbcf_orphaned_backends{driver_name="kube-system/other"} 0"#;
     assert_eq!(orphans(&scraped(&metrics)), expected);
     metrics.forget_driver(&driver("d"));
-    metrics.not_audited(&driver("other"));
-    metrics.not_audited(&driver("never audited"));
+    metrics.orphaned(&driver("other"), None);
+    metrics.orphaned(&driver("never audited"), None);
     assert_eq!(orphans(&scraped(&metrics)), "");
 }
 

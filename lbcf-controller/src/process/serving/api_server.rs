@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 const FIELD_MANAGER: &str = "lbcf-controller";
-/// How long one request may take, as the client alone would retry for minutes.
+/// The client alone would retry for minutes.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +44,7 @@ impl ApiServer {
         let request = Request::new(resource).get(name, &GetParams::default());
         match self.call(request).await {
             Ok(object) => Ok(Some(object)),
-            Err(ApiError::Refused(kube::Error::Api(status))) if status.is_not_found() => Ok(None),
+            Err(ApiError::Stale) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -56,7 +56,7 @@ impl ApiServer {
     ) -> Result<T, ApiError> {
         let body = serde_json::to_vec(object).map_err(|_| ApiError::Unreadable)?;
         let request = Request::new(resource).create(&post_params(), body);
-        self.write(request).await
+        self.call(request).await
     }
 
     /// Replaces an object whose `resourceVersion` is the same.
@@ -68,7 +68,7 @@ impl ApiServer {
     ) -> Result<T, ApiError> {
         let body = serde_json::to_vec(object).map_err(|_| ApiError::Unreadable)?;
         let request = Request::new(resource).replace(name, &post_params(), body);
-        self.write(request).await
+        self.call(request).await
     }
 
     /// Applies a merge patch, which has the `resourceVersion` that it is for.
@@ -83,21 +83,7 @@ impl ApiServer {
             ..PatchParams::default()
         };
         let request = Request::new(resource).patch(name, &params, &Patch::Merge(patch));
-        self.write(request).await
-    }
-
-    async fn write<T: DeserializeOwned>(
-        &self,
-        request: Result<http::Request<Vec<u8>>, kube::core::request::Error>,
-    ) -> Result<T, ApiError> {
-        match self.call(request).await {
-            Err(ApiError::Refused(kube::Error::Api(status)))
-                if status.is_conflict() || status.is_not_found() || status.is_already_exists() =>
-            {
-                Err(ApiError::Stale)
-            }
-            other => other,
-        }
+        self.call(request).await
     }
 
     async fn call<T: DeserializeOwned>(
@@ -109,7 +95,16 @@ impl ApiServer {
         let text = tokio::time::timeout(TIMEOUT, self.0.request_text(request))
             .await
             .map_err(|_| ApiError::Timeout)?
-            .map_err(ApiError::Refused)?;
+            .map_err(|error| match error {
+                kube::Error::Api(status)
+                    if status.is_conflict()
+                        || status.is_not_found()
+                        || status.is_already_exists() =>
+                {
+                    ApiError::Stale
+                }
+                error => ApiError::Refused(error),
+            })?;
         serde_json::from_str(&text).map_err(|_| ApiError::Unreadable)
     }
 }

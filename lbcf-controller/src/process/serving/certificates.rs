@@ -2,7 +2,7 @@
 //!
 //! The API server calls webhooks over HTTPS and trusts only the CA certificates in a webhook
 //! configuration. The controller has a CA of its own and signs the server's certificate with it, so
-//! that no user has to maintain certificates and no two installations share a key (u47). Both are
+//! that no user has to maintain certificates and no two installations share a key. Both are
 //! renewed long before they expire.
 //!
 //! # How a CA is replaced
@@ -18,39 +18,40 @@
 //!
 //! The key of the old CA is dropped with the first step, as it signs nothing any more.
 //!
+//! # What is stored is usable, or made again
+//!
+//! Where the stored CA cannot sign, because the Secret was deleted or damaged, there is a new CA. A replica
+//! that serves a certificate keeps publishing the CA that signed it, so a new CA comes in the same two steps.
+//!
 //! Nothing here does I/O or reads a clock.
 
-mod bundle;
 mod decide;
 mod found;
-mod make;
 mod names;
+mod server;
+mod sign;
 #[cfg(test)]
 pub(super) mod tests;
-mod validity;
 
-pub(super) use bundle::{Bundle, PrivatePem};
 pub(super) use decide::{Plan, decide};
-pub(super) use found::Found;
-pub(super) use make::{MakeError, carry_out};
+pub(super) use found::{Bundle, Found};
 pub(crate) use names::{NameError, Names};
-pub(super) use validity::Validity;
+pub(super) use server::{PrivatePem, own_validity};
+pub(super) use sign::{SignError, carry_out};
 
 use jiff::SignedDuration;
 
 const CA_LIFETIME: SignedDuration = SignedDuration::from_hours(365 * 24);
 const SERVER_LIFETIME: SignedDuration = SignedDuration::from_hours(90 * 24);
-/// The part of its lifetime after which a certificate of the controller's own is renewed.
+/// The part of its lifetime after which a certificate is renewed.
 const RENEWED_AFTER: (i32, i32) = (2, 3);
-/// The part after which one is replaced that another maintainer should have renewed.
-const FOREIGN_REPLACED_AFTER: (i32, i32) = (9, 10);
 /// Certificates are valid from this long before they are signed, as clocks differ.
 const BACKDATED: SignedDuration = SignedDuration::from_hours(1);
 
-/// How long a new CA is published before it signs: far longer than API servers need to load it, and
+/// A new CA is published this long before it signs: far longer than API servers need to load it, and
 /// than a rotation that began before may take.
 pub(super) const PUBLISH_GRACE: SignedDuration = SignedDuration::from_mins(10);
-/// How long another replica may serve a certificate that was replaced: far longer than the interval of
+/// Another replica may serve a certificate this long after it was replaced: far longer than the interval of
 /// its rotations.
 const REPLACED_IS_SERVED: SignedDuration = SignedDuration::from_hours(7 * 24);
 

@@ -1,6 +1,6 @@
 //! The server's certificate and key from files that may change.
 
-use super::server_certificate::own_validity;
+use super::certificates::own_validity;
 use jiff::Timestamp;
 use lbcf_serving::tls::{ServerTls, TlsFiles};
 use lbcf_serving::watched_file::{FileError, WatchedFiles};

@@ -10,7 +10,6 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::Resource as _;
 use kube::api::ObjectMeta;
-use std::collections::BTreeMap;
 
 const TYPE: &str = "kubernetes.io/tls";
 const SERVER: &str = "tls.crt";
@@ -68,29 +67,27 @@ impl SecretStore {
 /// `None` for a Secret without certificates and keys.
 pub(super) fn bundle_of(secret: &Secret) -> Option<Bundle> {
     let data = secret.data.as_ref()?;
-    let part = |key: &str| present(data, key).unwrap_or_default();
+    let part = |key: &str| {
+        data.get(key)
+            .map(|value| value.0.clone())
+            .unwrap_or_default()
+    };
     let bundle = Bundle {
         cas: part(CAS),
-        ca_key: present(data, CA_KEY).map(PrivatePem),
+        ca_key: PrivatePem(part(CA_KEY)),
         server: part(SERVER),
         server_key: PrivatePem(part(SERVER_KEY)),
     };
+    // A Secret of this type has `tls.crt` and `tls.key`, which are empty in one that is created to be filled.
     (bundle != Bundle::default()).then_some(bundle)
 }
 
-/// A Secret of this type must have `tls.crt` and `tls.key`, which are empty in one that is created to be filled.
-fn present(data: &BTreeMap<String, ByteString>, key: &str) -> Option<Vec<u8>> {
-    let value = &data.get(key)?.0;
-    (!value.is_empty()).then(|| value.clone())
-}
-
 fn data(bundle: &Bundle) -> [(String, ByteString); 4] {
-    let ca_key = bundle.ca_key.clone().unwrap_or_default();
     [
         (SERVER, &bundle.server),
         (SERVER_KEY, &bundle.server_key.0),
         (CAS, &bundle.cas),
-        (CA_KEY, &ca_key.0),
+        (CA_KEY, &bundle.ca_key.0),
     ]
     .map(|(key, value)| (key.to_owned(), ByteString(value.clone())))
 }

@@ -2,16 +2,15 @@
 //! Secret, and the CA is published in the webhook configurations.
 //!
 //! A *rotation* runs every two minutes, and when a webhook configuration comes without the CA or loses
-//! it (d49). It reads the Secret, writes what has to change, publishes, and serves; in this order, so
+//! it. It reads the Secret, writes what has to change, publishes, and serves; in this order, so
 //! that nothing is served that is not stored, and another replica finds everything that was published.
 //! Where nothing has to change, it only reads. What is published is what the Secret has, never what this
 //! replica knows: a replica that continues after a pause may know an old CA.
 
 use super::api_server::{ApiError, ApiServer};
-use super::ca_bundle::{Configurations, PublishError, publish};
-use super::certificates::{Bundle, Found, MakeError, Names, carry_out, decide};
-use super::configuration_watch::ConfigurationWatch;
+use super::certificates::{Bundle, Found, Names, SignError, carry_out, decide};
 use super::secret::{SecretStore, bundle_of};
+use super::webhook_configurations::{ConfigurationName, ConfigurationWatch, PublishError, publish};
 use crate::api::ObjectKey;
 use crate::process::backoff::{Backoff, jitter};
 use jiff::{SignedDuration, Timestamp};
@@ -20,7 +19,7 @@ use lbcf_serving::tls::ServerTls;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long one rotation may take. It must end long before a new CA signs anything, as a rotation
+/// One rotation may take this long. It must end long before a new CA signs anything, as a rotation
 /// that began earlier does not know that CA.
 const ROTATION_TIMEOUT: Duration = Duration::from_secs(120);
 /// Writes in one rotation: a CA, a server's certificate, the removal of a CA, and conflicts.
@@ -47,7 +46,7 @@ pub(super) enum RotationError {
     #[error("writing Secret {0}: {1}")]
     Write(ObjectKey, #[source] ApiError),
     #[error(transparent)]
-    Make(#[from] MakeError),
+    Sign(#[from] SignError),
     #[error("publishing the CA certificates: {0}")]
     Publish(#[from] PublishError),
     /// Every write had to be followed by another.
@@ -61,14 +60,14 @@ pub(super) struct SelfSignedCa {
     api: ApiServer,
     secret: SecretStore,
     names: Names,
-    configurations: Configurations,
+    configurations: Vec<ConfigurationName>,
     tls: Arc<ServerTls>,
     /// The bundle whose certificate is served.
     held: Option<Bundle>,
     published: Option<Published>,
     /// The CA certificates of the Secret; empty before it was read.
     ca_bundle: String,
-    /// Whether a rotation has succeeded.
+    /// True once a rotation has succeeded.
     has_rotated: bool,
 }
 
@@ -83,7 +82,7 @@ impl SelfSignedCa {
         api: ApiServer,
         secret: ObjectKey,
         names: Names,
-        configurations: Configurations,
+        configurations: Vec<ConfigurationName>,
         tls: Arc<ServerTls>,
     ) -> Self {
         Self {
@@ -130,11 +129,10 @@ impl SelfSignedCa {
             // A rotation that succeeded has read all configurations since the last change of the watch, which
             // may be behind.
             let is_read_live = error.is_none() && !watch.has_changed();
-            if is_read_live {
-                report(Ok(()));
-            } else {
-                report(self.readiness(&watch, error.as_deref()));
-            }
+            report(match is_read_live {
+                true => Ok(()),
+                false => self.readiness(&watch, error.as_deref()),
+            });
             let next = tokio::time::sleep(wait);
             tokio::select! {
                 () = next => republished = 0,
@@ -164,8 +162,8 @@ impl SelfSignedCa {
         }
     }
 
-    /// Whether API servers trust the certificate that is served, or why they do not. `error` is that of
-    /// the last rotation.
+    /// An error where API servers do not trust the certificate that is served. `error` is that of the last
+    /// rotation.
     fn readiness(&self, watch: &ConfigurationWatch, error: Option<&str>) -> Result<(), String> {
         let trusted = if self.has_rotated {
             watch.known().trust(&self.ca_bundle)
@@ -202,14 +200,11 @@ impl SelfSignedCa {
     /// Writes the Secret until nothing has to change.
     async fn settle(&self, now: Timestamp) -> Result<(Bundle, Found), RotationError> {
         let key = &self.secret.key;
-        let held = self.held.as_ref().map(Found::read);
         let mut stored = self.read().await?;
         for _ in 0..ATTEMPTS {
             let bundle = stored.as_ref().and_then(bundle_of);
-            let mut found = bundle.as_ref().map(Found::read).unwrap_or_default();
-            if let Some(held) = &held {
-                found = found.completed_by(held);
-            }
+            let found = bundle.as_ref().map(Found::read).unwrap_or_default();
+            let found = found.or_held(self.held.as_ref());
             let published = self.published_for(&found.ca_bundle(), now);
             let Some(plan) = decide(&found, &self.names, published, now) else {
                 return Ok((bundle.unwrap_or_default(), found));
@@ -218,11 +213,11 @@ impl SelfSignedCa {
             match self.secret.write(stored, &next).await {
                 Ok(written) => {
                     let reason = &plan.reason;
-                    if found.problems.is_empty() {
-                        tracing::info!(secret = %key, reason, "wrote the certificates");
-                    } else {
-                        let problems = found.problems.join("; ");
-                        tracing::warn!(secret = %key, problems, reason, "repaired the certificates");
+                    match &found.problem {
+                        None => tracing::info!(secret = %key, reason, "wrote the certificates"),
+                        Some(problem) => {
+                            tracing::warn!(secret = %key, problem, reason, "repaired the certificates");
+                        }
                     }
                     stored = Some(written);
                 }
@@ -239,7 +234,7 @@ impl SelfSignedCa {
         read.map_err(|error| RotationError::Read(self.secret.key.clone(), error))
     }
 
-    /// How long these CA certificates have been published.
+    /// The time for which these CA certificates have been published.
     fn published_for(&self, ca_bundle: &str, now: Timestamp) -> Option<SignedDuration> {
         let published = self.published.as_ref()?;
         (published.ca_bundle == ca_bundle).then(|| now.duration_since(published.since))

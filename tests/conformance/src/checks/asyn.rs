@@ -1,16 +1,178 @@
 //! Running: long operations that controllers poll.
 
-mod interrupted;
-mod polling;
+use super::prelude::*;
+use super::tour::valid_calls;
 
-use crate::check::Check;
+const NOTHING_RUNNING: &str = "no operation was Running";
 
 pub(super) const CHECKS: &[&Check] = &[
-    &polling::ASYN_01,
-    &polling::ASYN_02,
-    &polling::ASYN_03,
-    &polling::ASYN_04,
-    &polling::ASYN_05,
-    &interrupted::ASYN_06,
-    &interrupted::ASYN_07,
+    &ASYN_01, &ASYN_02, &ASYN_03, &ASYN_04, &ASYN_05, &ASYN_06, &ASYN_07,
 ];
+
+check! { "ASYN-01" ASYN_01 = asyn_01, must Asyn, needs [LoadBalancer],
+    rule "Repeated calls under the same recordID end in Succ or Fail within the budget",
+    why "A controller retries indefinitely. If every response is Running, the load balancer never \
+         becomes ready.",
+    source "LBCF webhook specification: Running; b140",
+    typical "Each call starts a new operation, or the result is stored under the retryID, which \
+             is new in each call. Store it under the recordID, or read the state from the cloud.",
+}
+
+async fn asyn_01(lab: &Lab) -> CheckOutcome {
+    let lb = lab.load_balancer();
+    starts_running(lab, &lb).await?;
+    // Whether it ends is the rule.
+    let done = lab.until_done(&lb.create()).await;
+    let done = done.map_err(CheckError::of_this_check)?;
+    done.operation_status().map(drop)
+}
+
+check! { "ASYN-02" ASYN_02 = asyn_02, must Asyn, observer Improves, needs [LoadBalancer],
+    runs Counting,
+    rule "A call that is repeated while the operation is Running does not start a second one",
+    why "Controllers retry every few seconds. A driver that starts over each time creates one \
+         load balancer per retry.",
+    source "LBCF webhook specification: the same recordID in each attempt; b18",
+    typical "The job is looked up by the retryID, or not at all.",
+}
+
+async fn asyn_02(lab: &Lab) -> CheckOutcome {
+    lab.require("CLB-01")?;
+    let before = lab.observe().await?;
+    let lb = lab.load_balancer();
+    for _ in 0..lab.repeats() {
+        lab.call(&lb.create()).await.operation_status()?;
+    }
+    lab.created(lb).await?;
+    let expected = "one new load balancer in the cloud after repeated calls";
+    lab.created_since(before.as_ref(), 1, expected).await
+}
+
+check! { "ASYN-03" ASYN_03 = asyn_03, must Asyn, needs [LoadBalancer],
+    rule "After Succ, createLoadBalancer keeps returning Succ under the same recordID, not \
+          Running and not Fail",
+    why "The response may get lost, and the controller calls again. If the operation then starts \
+         over, the controller may never see its end.",
+    source "LBCF webhook specification: the same recordID in each attempt; b18",
+    typical "The job's result is dropped once it has been returned, and the next call starts a \
+             new job.",
+}
+
+async fn asyn_03(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_new_load_balancer().await?;
+    for _ in 0..lab.repeats() {
+        let again = lab.call(&lb.create()).await;
+        again.succ("since it has succeeded under this recordID")?;
+    }
+    Ok(())
+}
+
+check! { "ASYN-04" ASYN_04 = asyn_04, should Asyn, runs Last,
+    rule "Running is returned within 2 seconds",
+    why "Running exists so that the controller need not wait for the operation.",
+    source "LBCF webhook specification: Running",
+    typical "The driver waits for the operation as long as the timeout allows, and returns \
+             Running only then.",
+}
+
+async fn asyn_04(lab: &Lab) -> CheckOutcome {
+    const LIMIT: Duration = Duration::from_secs(2);
+    lab.call(&lab.load_balancer().create()).await;
+    let replies = valid_calls(lab)
+        .into_iter()
+        .map(|(_, exchange)| DriverReply::new(exchange));
+    let running: Vec<_> = replies
+        .filter(|reply| reply.status() == Some(Status::Running))
+        .collect();
+    for reply in &running {
+        let took = reply.exchange.took;
+        reply.check(took <= LIMIT, || {
+            (
+                format!("Running within {LIMIT:?}"),
+                format!("Running after {took:?}"),
+            )
+        })?;
+    }
+    if running.is_empty() {
+        lab.note(NOTHING_RUNNING);
+    }
+    Ok(())
+}
+
+check! { "ASYN-05" ASYN_05 = asyn_05, should Asyn, needs [LoadBalancer],
+    rule "A call that comes earlier than minRetryDelayInSeconds is not an error",
+    why "The delay is a hint. Controllers call earlier after a restart, or when an object \
+         changes.",
+    source "LBCF webhook specification: LBCF chooses when to call",
+    typical "A rate limit that responds with Fail or 429.",
+}
+
+async fn asyn_05(lab: &Lab) -> CheckOutcome {
+    lab.require("CLB-01")?;
+    let lb = lab.load_balancer();
+    for _ in 0..5 {
+        let reply = lab.call(&lb.create()).await;
+        let expected = "Running or Succ, however early the call comes";
+        reply.check(reply.operation_status()? != Status::Fail, || {
+            (expected, reply.summary())
+        })?;
+    }
+    lab.created(lb).await.map(drop)
+}
+
+check! { "ASYN-06" ASYN_06 = asyn_06, should Asyn, observer Required, needs [LoadBalancer],
+    runs Counting,
+    rule "Deleting a load balancer while it is being created leaves nothing behind",
+    why "Users delete an object as soon as they notice a mistake. lbInfo is not known at that \
+         time, so nothing refers to a load balancer that is finished later.",
+    source "derived: finalizers; LBCF controllers send lbInfo null for these (d28)",
+    typical "The job continues although no controller calls any more. The recordIDs \
+             createLoadBalancer(<uid>) and deleteLoadBalancer(<uid>) contain the same uid.",
+}
+
+async fn asyn_06(lab: &Lab) -> CheckOutcome {
+    // A hidden creation may run as long as a visible one.
+    let began = Instant::now();
+    let usual = lab.given_new_load_balancer().await?;
+    let usually = began.elapsed();
+    lab.given_deleted(&usual).await?;
+    let before = lab.observe().await?;
+    let lb = lab.load_balancer();
+    if !starts_running(lab, &lb).await? {
+        return Ok(());
+    }
+    lab.deleted(&lb).await?;
+    tokio::time::sleep(usually + usually / 2 + Duration::from_millis(200)).await;
+    let expected = "no load balancer left after it was deleted during its creation";
+    lab.created_since(before.as_ref(), 0, expected).await
+}
+
+check! { "ASYN-07" ASYN_07 = asyn_07, should Asyn, observer Improves, needs [LoadBalancer, Restart],
+    runs Exclusive,
+    rule "A Running operation survives a restart of the driver: it ends, and is not started twice",
+    why "Drivers are updated and rescheduled. A driver that forgets a started operation starts it \
+         again.",
+    source "LBCF: consistency goals; b158",
+    typical "Jobs are kept in memory only. Find them in the cloud by a name, a tag or a client \
+             token that is derived from the recordID.",
+}
+
+async fn asyn_07(lab: &Lab) -> CheckOutcome {
+    lab.require("CLB-01")?;
+    let before = lab.observe().await?;
+    let lb = lab.load_balancer();
+    starts_running(lab, &lb).await?;
+    lab.restart().await?;
+    lab.created(lb).await?;
+    let expected = "one new load balancer in the cloud, in spite of the restart";
+    lab.created_since(before.as_ref(), 1, expected).await
+}
+
+/// Starts the creation of a load balancer; notes when it is done at once.
+async fn starts_running(lab: &Lab, lb: &LoadBalancer) -> Result<bool, CheckError> {
+    let is_running = lab.call(&lb.create()).await.operation_status()? == Status::Running;
+    if !is_running {
+        lab.note(NOTHING_RUNNING);
+    }
+    Ok(is_running)
+}

@@ -1,17 +1,208 @@
 //! createLoadBalancer.
 
-mod creation;
-mod rejected;
-mod repeated;
-
-use crate::check::Check;
+use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[
-    &creation::CLB_01,
-    &creation::CLB_02,
-    &repeated::CLB_03,
-    &repeated::CLB_04,
-    &rejected::CLB_05,
-    &repeated::CLB_06,
-    &creation::CLB_07,
+    &CLB_01, &CLB_02, &CLB_03, &CLB_04, &CLB_05, &CLB_06, &CLB_07,
 ];
+
+check! { "CLB-01" CLB_01 = clb_01, must Clb, observer Improves, needs [LoadBalancer],
+    rule "createLoadBalancer creates a load balancer from a valid lbSpec and valid attributes: \
+          Succ, at once or after Running",
+    why "Everything else needs a load balancer.",
+    source "LBCF webhook specification, createLoadBalancer",
+    typical "A field is read under another name than users write, each call starts a new \
+             operation that therefore never ends, or the fixture's samples are not valid.",
+}
+
+async fn clb_01(lab: &Lab) -> CheckOutcome {
+    let samples = &lab.fixture().load_balancer.valid;
+    if samples.is_empty() {
+        let created = lab.created(lab.load_balancer()).await;
+        return created.map(drop).map_err(|error| match error {
+            // A driver that rejects it is right; one that does not respond, or never ends, is not.
+            CheckError::Failed(failure) if rejects(&failure) => CheckError::Skipped(format!(
+                "needs loadBalancer.valid in the fixture: the response to an empty lbSpec was {}",
+                failure.got
+            )),
+            other => other,
+        });
+    }
+    for sample in samples {
+        let created = lab.created(lab.load_balancer_of(Some(sample))).await?;
+        lab.observed(&created.lb_info, "since createLoadBalancer returned Succ")
+            .await?;
+    }
+    Ok(())
+}
+
+fn rejects(failure: &Failure) -> bool {
+    let exchange = failure.exchange.clone();
+    exchange.is_none_or(|exchange| {
+        exchange.outcome.is_ok() && DriverReply::new(exchange).status() != Some(Status::Running)
+    })
+}
+
+check! { "CLB-02" CLB_02 = clb_02, must Clb, needs [LoadBalancer],
+    rule "lbInfo in a Succ has no empty values; without lbInfo, lbSpec is the identity; either \
+          works in ensureLoadBalancer and ensureBackend",
+    why "The controller stores lbInfo and sends it with every later call: the driver finds the \
+         load balancer by nothing else.",
+    source "LBCF webhook specification; b19",
+    typical "The id is not known yet when Succ is returned (return Running until it is), or the \
+             driver returns no lbInfo and then does not accept lbSpec in its place.",
+}
+
+async fn clb_02(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_load_balancer().await?;
+    let is_returned = lb.lb_info != lb.sample.lb_spec;
+    let empty = lb
+        .lb_info
+        .iter()
+        .find(|(_, value)| value.is_empty() && is_returned);
+    if let Some((key, _)) = empty {
+        let got = format!("lbInfo.{key} is empty");
+        return Err(Failure::new("a value in each field of lbInfo", got).into());
+    }
+    let since = "since createLoadBalancer returned this lbInfo";
+    lab.succeeds(&lb.ensure(), since).await?;
+    if lab.has_backends() {
+        let backend = lab.given_backend(&lb).await?;
+        lab.succeeds(&backend.ensure(), since).await?;
+    }
+    Ok(())
+}
+
+check! { "CLB-03" CLB_03 = clb_03, must Clb, observer Improves, needs [LoadBalancer], runs Counting,
+    rule "Repeating createLoadBalancer under the same recordID returns Succ with the same lbInfo \
+          and creates nothing",
+    why "A response may get lost, and a controller may crash before it stores lbInfo. It then \
+         calls again under the same recordID, and a driver that creates a second load balancer \
+         leaks one, with its costs.",
+    source "LBCF webhook specification: the same recordID in each attempt; b18",
+    typical "The load balancer is created without checking whether it exists. Pass the recordID \
+             to the cloud as client token, or search for it as a name or tag first.",
+}
+
+async fn clb_03(lab: &Lab) -> CheckOutcome {
+    repeated(lab, 1).await
+}
+
+check! { "CLB-04" CLB_04 = clb_04, must Clb, observer Improves, needs [LoadBalancer], runs Counting,
+    rule "However often createLoadBalancer is repeated under its recordID, one load balancer \
+          exists",
+    why "While its writes fail, a controller repeats the call every few seconds for hours.",
+    source "LBCF webhook specification: the same recordID in each attempt; b18",
+    typical "The driver remembers created load balancers for a short time only, or only the last \
+             few.",
+}
+
+async fn clb_04(lab: &Lab) -> CheckOutcome {
+    repeated(lab, lab.repeats()).await
+}
+
+async fn repeated(lab: &Lab, times: usize) -> CheckOutcome {
+    let before = lab.observe().await?;
+    let lb = lab.given_new_load_balancer().await?;
+    for _ in 0..times {
+        same_identity(lab, &lb).await?;
+    }
+    let expected = format!("one new load balancer in the cloud, {:?}", lb.lb_info);
+    lab.created_since(before.as_ref(), 1, expected).await
+}
+
+check! { "CLB-05" CLB_05 = clb_05, must Clb, observer Improves, needs [InvalidLoadBalancer],
+    runs Counting,
+    rule "createLoadBalancer returns Fail with a msg for an invalid lbSpec or invalid attributes, \
+          and creates nothing",
+    why "The object may not have been validated: by an older controller, or because the driver's \
+         rules changed. Nothing refers to a load balancer that is created anyway, and it costs \
+         money.",
+    source "LBCF webhook specification, createLoadBalancer",
+    typical "The first resource is created before all fields are read, or an exception becomes \
+             500.",
+}
+
+async fn clb_05(lab: &Lab) -> CheckOutcome {
+    for sample in &lab.fixture().load_balancer.invalid {
+        let before = lab.observe().await?;
+        let reply = lab
+            .until_done(&lab.load_balancer_of(Some(sample)).create())
+            .await?;
+        reply.fail(&format!(
+            "since the fixture declares it invalid: {}",
+            sample.reason
+        ))?;
+        reply.has_msg()?;
+        let expected = "no load balancer created from an invalid lbSpec";
+        let unchanged = lab.created_since(before.as_ref(), 0, expected).await;
+        unchanged.map_err(|error| match error {
+            CheckError::Failed(failure) => reply.failed(failure.expected, failure.got),
+            other => other,
+        })?;
+    }
+    Ok(())
+}
+
+check! { "CLB-06" CLB_06 = clb_06, should Clb, observer Improves, needs [LoadBalancer],
+    runs Counting,
+    rule "createLoadBalancer with the same lbSpec under another recordID gets a proper response",
+    why "Two objects in Kubernetes may request the same thing. The driver may return one load \
+         balancer or two, but users must get one of these results.",
+    source "derived: lbSpec may be the identity (b19)",
+    typical "A conflict in the driver's own tables becomes 500.",
+}
+
+async fn clb_06(lab: &Lab) -> CheckOutcome {
+    let first = lab.given_new_load_balancer().await?;
+    let second = first.renewed(lab.uid());
+    let reply = lab.until_done(&second.create()).await?;
+    let result = match reply.operation_status()? {
+        Status::Succ if reply.identity(&second.sample.lb_spec) == first.lb_info => {
+            "returns the same load balancer"
+        }
+        Status::Succ => "creates another load balancer",
+        _ => {
+            reply.has_msg()?;
+            "is rejected"
+        }
+    };
+    lab.note(format!("the same lbSpec under another recordID {result}"));
+    Ok(())
+}
+
+check! { "CLB-07" CLB_07 = clb_07, should Clb, needs [LoadBalancer],
+    rule "lbInfo is smaller than 4 KiB and the same in each response",
+    why "It is stored in the status of objects, sent with every call, and compared.",
+    source "LBCF controller: lbInfo is a key of its maps",
+    typical "lbInfo contains a time, a request id or the load balancer's whole description.",
+}
+
+async fn clb_07(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_load_balancer().await?;
+    let size: usize = lb
+        .lb_info
+        .iter()
+        .map(|(key, value)| key.len() + value.len())
+        .sum();
+    Failure::unless(size < 4096, || {
+        ("an lbInfo of less than 4096 bytes", format!("{size} bytes"))
+    })?;
+    for _ in 0..3 {
+        same_identity(lab, &lb).await?;
+    }
+    Ok(())
+}
+
+/// Repeats the creation, which has to return the same identity.
+pub(super) async fn same_identity(lab: &Lab, lb: &LoadBalancer) -> CheckOutcome {
+    let since = "since the load balancer was created under this recordID";
+    let again = lab.succeeds(&lb.create(), since).await?;
+    let lb_info = again.identity(&lb.sample.lb_spec);
+    again.check(lb_info == lb.lb_info, || {
+        (
+            format!("the lbInfo of the first Succ, {:?}", lb.lb_info),
+            format!("{lb_info:?}"),
+        )
+    })
+}

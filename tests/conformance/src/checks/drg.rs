@@ -1,17 +1,177 @@
 //! deregisterBackend: also of backends that were never registered or are deregistered already.
 
-pub(super) mod registered;
-mod unregistered;
-
-use crate::check::Check;
+use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[
-    &registered::DRG_01,
-    &unregistered::DRG_02,
-    &unregistered::DRG_03,
-    &unregistered::DRG_04,
-    &registered::DRG_05,
-    &registered::DRG_06,
-    &unregistered::DRG_07,
-    &registered::DRG_08,
+    &DRG_01, &DRG_02, &DRG_03, &DRG_04, &DRG_05, &DRG_06, &DRG_07, &DRG_08,
 ];
+
+check! { "DRG-01" DRG_01 = drg_01, must Drg, observer Improves, needs [LoadBalancer, Backend],
+    rule "deregisterBackend deregisters a registered backend: Succ, at once or after Running, and \
+          it is no longer registered",
+    why "After Succ the pod may stop. If it is still registered, users' requests fail, or reach \
+         the next pod with its address.",
+    source "LBCF webhook specification, deregisterBackend",
+    typical "Succ is returned before the cloud has applied the change, or errors are swallowed.",
+}
+
+async fn drg_01(lab: &Lab) -> CheckOutcome {
+    let (_, backend) = lab.given_registered_backend().await?;
+    lab.deregistered(&backend).await?;
+    lab.is_deregistered(&backend).await
+}
+
+check! { "DRG-02" DRG_02 = drg_02, must Drg, needs [LoadBalancer, Backend],
+    rule "Deregistering a backend that was never registered succeeds",
+    why "A pod may be deleted before it is registered. After a Fail its record is never removed, \
+         and the controller retries indefinitely.",
+    source "LBCF webhook specification, deregisterBackend; b124",
+    typical "The cloud's \"not found\" is returned as Fail. A backend that does not exist is \
+             deregistered.",
+}
+
+async fn drg_02(lab: &Lab) -> CheckOutcome {
+    let (lb, backend) = lab.given_unregistered_backend().await?;
+    lab.succeeds(&backend.deregister(), "since it was never registered")
+        .await?;
+    let unknown = lab.unknown_backend(&lb);
+    let since = "since this address was never registered";
+    lab.succeeds(&unknown.deregister(), since).await.map(drop)
+}
+
+check! { "DRG-03" DRG_03 = drg_03, must Drg, needs [UnknownLbInfo, Backend],
+    rule "Deregistering a backend of an unknown load balancer succeeds",
+    why "The load balancer may have been deleted outside of Kubernetes. After a Fail the records \
+         of its backends are never removed.",
+    source "LBCF webhook specification, deregisterBackend; b124",
+    typical "The load balancer is looked up first, and its absence is returned as Fail.",
+}
+
+async fn drg_03(lab: &Lab) -> CheckOutcome {
+    let backend = lab.unknown_backend(&lab.unknown_load_balancer());
+    let since = "since the load balancer does not exist";
+    lab.keeps_succeeding(2, &backend.deregister(), since).await
+}
+
+check! { "DRG-04" DRG_04 = drg_04, must Drg, needs [LoadBalancer, Backend],
+    rule "Deregistering a deregistered backend succeeds, however often",
+    why "The response may get lost, or the controller may crash before it removes the finalizer. \
+         After a Fail the record is never removed.",
+    source "LBCF controller: finalizers; b124",
+    typical "The cloud's \"not found\" is returned as Fail.",
+}
+
+async fn drg_04(lab: &Lab) -> CheckOutcome {
+    let (_, backend) = lab.given_registered_backend().await?;
+    lab.given_deregistered(&backend).await?;
+    let since = "since it is deregistered already";
+    lab.keeps_succeeding(lab.repeats(), &backend.deregister(), since)
+        .await
+}
+
+check! { "DRG-05" DRG_05 = drg_05, must Drg, observer Required, needs [LoadBalancer, Backend],
+    rule "Deregistering one backend leaves the others unchanged",
+    why "In a rolling update pods are deregistered one after the other. A driver that deregisters \
+         more than the given backend causes an outage.",
+    source "derived: LBCF controllers call for one backend at a time (b157)",
+    typical "A cloud API that replaces the whole list of targets, or a match by IP without the \
+             port.",
+}
+
+async fn drg_05(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_load_balancer().await?;
+    let [first, second, third] = lab.given_three(&lb).await?;
+    let first = lab.given_bound(first).await?;
+    let second = lab.given_bound(second).await?;
+    let third = lab.given_bound(third).await?;
+    let Some(before) = lab.observed_backends(&lb.lb_info).await? else {
+        return Ok(());
+    };
+    lab.given_deregistered(&second).await?;
+    let after = lab
+        .observed_backends(&lb.lb_info)
+        .await?
+        .unwrap_or_default();
+    for Backend { addr, .. } in [&first, &third] {
+        let (before, after) = (before.backend(addr), after.backend(addr));
+        Failure::unless(before.is_none() || before == after, || {
+            let other = &second.addr;
+            let expected = format!("backend {addr} unchanged after the deregistration of {other}");
+            (expected, format!("{after:?}"))
+        })?;
+    }
+    Ok(())
+}
+
+check! { "DRG-06" DRG_06 = drg_06, must Drg, observer Improves, needs [LoadBalancer, Backend],
+    rule "deregisterBackend succeeds with injectedInfo null, with parameters null, and with \
+          changed parameters",
+    why "The response of ensureBackend may never have been stored, and parameters may have \
+         changed since. After a Fail neither the record nor its finalizer is ever removed.",
+    source "LBCF controller: finalizers; b124",
+    typical "The binding's id is read from injectedInfo only, or parameters are validated.",
+}
+
+async fn drg_06(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_load_balancer().await?;
+    for (how, nulls) in [
+        ("with injectedInfo null", &["injectedInfo"][..]),
+        ("with parameters null", &["parameters"]),
+        ("with both null", &["injectedInfo", "parameters"]),
+        ("with changed parameters", &[]),
+    ] {
+        let backend = lab.given_registered(&lb).await?;
+        let mut call = backend.deregister();
+        if nulls.is_empty() {
+            call = call.with("parameters", json!(lab.updated_parameters(&backend)));
+        }
+        let call = call.with_nulls(nulls).unusual();
+        let since = format!("{how}, since lbInfo and backendAddr identify the backend");
+        lab.succeeds(&call, &since).await?;
+        lab.is_deregistered(&backend).await?;
+    }
+    Ok(())
+}
+
+check! { "DRG-07" DRG_07 = drg_07, must Drg, needs [LoadBalancer, Backend],
+    rule "Deregistering a backend succeeds after its load balancer was deleted",
+    why "When a namespace is deleted the order is undefined. After a Fail neither the records nor \
+         the namespace are ever removed.",
+    source "LBCF webhook specification, deregisterBackend; b124",
+    typical "The load balancer is looked up first, and its absence is returned as Fail.",
+}
+
+async fn drg_07(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_new_load_balancer().await?;
+    let backend = lab.given_registered(&lb).await?;
+    let never = lab.given_backend(&lb).await?;
+    let deleted = lab.until_done(&lb.delete()).await?;
+    if deleted.status() != Some(Status::Succ) {
+        // Some drivers only delete empty load balancers.
+        lab.note("a load balancer with backends is not deleted");
+        lab.given_deregistered(&backend).await?;
+        lab.given_deleted(&lb).await?;
+    }
+    for backend in [&backend, &never] {
+        let since = "since its load balancer was deleted";
+        lab.succeeds(&backend.deregister(), since).await?;
+    }
+    Ok(())
+}
+
+check! { "DRG-08" DRG_08 = drg_08, should Drg, observer Improves, needs [LoadBalancer, Backend],
+    rule "A deregistered backend can be registered again",
+    why "Pods become unready and ready again, with the same address.",
+    source "derived: pods flap",
+    typical "The driver remembers the deregistration, or the earlier ensureBackend.",
+}
+
+async fn drg_08(lab: &Lab) -> CheckOutcome {
+    let (_, mut backend) = lab.given_registered_backend().await?;
+    for _ in 0..2 {
+        lab.given_deregistered(&backend).await?;
+        backend = lab.registered(backend).await?;
+        lab.has_backend(&backend, "in the cloud again").await?;
+    }
+    Ok(())
+}

@@ -1,14 +1,151 @@
 //! Dry runs: with the response of a real call, and without changes.
 
-mod real;
-mod unchanged;
+use super::prelude::*;
 
-use crate::check::Check;
+pub(super) const CHECKS: &[&Check] = &[&DRY_01, &DRY_02, &DRY_03, &DRY_04, &DRY_05];
 
-pub(super) const CHECKS: &[&Check] = &[
-    &unchanged::DRY_01,
-    &unchanged::DRY_02,
-    &real::DRY_03,
-    &real::DRY_04,
-    &real::DRY_05,
-];
+check! { "DRY-01" DRY_01 = dry_01, must Dry, observer Required, needs [LoadBalancer], runs Counting,
+    rule "A dry run of createLoadBalancer creates no load balancer, and a dry run of \
+          deleteLoadBalancer deletes none",
+    why "Users rely on a dry run to change nothing. A load balancer that a dry run deletes is an \
+         outage.",
+    source "LBCF: dry-run mode (b153)",
+    typical "One of the webhooks ignores dryRun, or reads it under another name.",
+}
+
+async fn dry_01(lab: &Lab) -> CheckOutcome {
+    let before = lab.observe().await?;
+    for _ in 0..2 {
+        let lb = lab.load_balancer();
+        // Without polling, because the specification does not define the end of a dry run.
+        for _ in 0..2 {
+            lab.call(&lb.create().dry_run()).await;
+        }
+        let expected = "no load balancer created by a dry run";
+        lab.created_since(before.as_ref(), 0, expected).await?;
+    }
+    let lb = lab.given_load_balancer().await?;
+    for _ in 0..2 {
+        lab.call(&lb.delete().dry_run()).await;
+    }
+    let since = "since a dry run of deleteLoadBalancer deletes nothing";
+    lab.observed(&lb.lb_info, since).await.map(drop)
+}
+
+check! { "DRY-02" DRY_02 = dry_02, must Dry, observer Required, needs [LoadBalancer, Backend],
+    rule "Dry runs of ensureBackend, deregisterBackend and ensureLoadBalancer change nothing",
+    why "Users rely on a dry run to change nothing.",
+    source "LBCF: dry-run mode (b153)",
+    typical "One of the webhooks ignores dryRun, or reads it under another name.",
+}
+
+async fn dry_02(lab: &Lab) -> CheckOutcome {
+    let (lb, bound) = lab.given_registered_backend().await?;
+    let free = lab.given_backend(&lb).await?;
+    let before = lab.observed(&lb.lb_info, CREATED).await?;
+    for call in [
+        free.ensure(),
+        bound.ensure_with(&lab.updated_parameters(&bound)),
+        bound.deregister(),
+        lb.ensure_with(&lab.updated_attributes(&lb)),
+    ] {
+        let webhook = call.webhook();
+        let reply = lab.call(&call.dry_run()).await;
+        let after = lab.observed(&lb.lb_info, CREATED).await?;
+        reply.check(before == after, || {
+            let expected = format!("the cloud unchanged by a dry run of {webhook}: {before:?}");
+            (expected, format!("{after:?}"))
+        })?;
+    }
+    Ok(())
+}
+
+check! { "DRY-03" DRY_03 = dry_03, must Dry, observer Improves, needs [LoadBalancer, Backend],
+    rule "A real call after a dry run under the same recordID does the work",
+    why "A dry run precedes the real call for the same object. A driver that stores the dry run \
+         as done never does the work.",
+    source "LBCF: dry-run mode; the recordID is the same (d28)",
+    typical "The table of finished recordIDs includes dry runs.",
+}
+
+async fn dry_03(lab: &Lab) -> CheckOutcome {
+    lab.require("CLB-01")?;
+    let lb = lab.load_balancer();
+    lab.call(&lb.create().dry_run()).await;
+    let lb = lab.created(lb).await?;
+    let since = "since it was created after a dry run";
+    lab.observed(&lb.lb_info, since).await?;
+    lab.succeeds(&lb.ensure(), since).await?;
+
+    let backend = lab.given_backend(&lb).await?;
+    lab.call(&backend.ensure().dry_run()).await;
+    let backend = lab.registered(backend).await?;
+    lab.has_backend(
+        &backend,
+        "in the cloud, since it was registered after a dry run",
+    )
+    .await?;
+    lab.call(&backend.deregister().dry_run()).await;
+    lab.deregistered(&backend).await?;
+    lab.is_deregistered(&backend).await
+}
+
+check! { "DRY-04" DRY_04 = dry_04, must Dry, observer Improves, needs [LoadBalancer, Backend],
+    rule "A call without dryRun is a real call",
+    why "Older controllers do not send the field. A driver that requires it, or takes its absence \
+         for a dry run, does nothing for them.",
+    source "LBCF: dryRun was added later (b153)",
+    typical "The field is required, or is compared with \"false\".",
+}
+
+async fn dry_04(lab: &Lab) -> CheckOutcome {
+    let real = |call: WebhookCall| call.without("dryRun").unusual();
+    let since = "without dryRun, as with dryRun false";
+    let mut lb = lab.load_balancer();
+    lab.require("CLB-01")?;
+    lab.call(&real(lb.validate())).await.accepted(since)?;
+    let created = lab.succeeds(&real(lb.create()), since).await?;
+    lb.lb_info = created.identity(&lb.sample.lb_spec);
+    lab.observed(&lb.lb_info, "since it was created, without dryRun")
+        .await?;
+    lab.succeeds(&real(lb.ensure()), since).await?;
+    let backend = lab.given_backend(&lb).await?;
+    lab.succeeds(&real(backend.ensure()), since).await?;
+    lab.has_backend(
+        &backend,
+        "in the cloud, since it was registered, without dryRun",
+    )
+    .await?;
+    lab.succeeds(&real(backend.deregister()), since).await?;
+    lab.is_deregistered(&backend).await?;
+    lab.succeeds(&real(lb.delete()), since).await.map(drop)
+}
+
+check! { "DRY-05" DRY_05 = dry_05, should Dry, needs [LoadBalancer, Backend],
+    rule "The response to a dry run has the same form as the response to a real call",
+    why "Users read what would happen: a status and, where it would fail, a msg.",
+    source "LBCF: dry-run mode",
+    typical "A dry run returns an empty object, plain text, or 204.",
+}
+
+async fn dry_05(lab: &Lab) -> CheckOutcome {
+    let (lb, backend) = lab.given_unregistered_backend().await?;
+    for call in [
+        lab.load_balancer().create(),
+        lb.ensure(),
+        backend.ensure(),
+        backend.deregister(),
+        lb.delete(),
+    ] {
+        let reply = lab.call(&call.dry_run().unusual()).await;
+        let has_status = reply.field("status").is_some_and(Value::is_string);
+        reply.check(has_status && reply.http_status() == Some(200), || {
+            (
+                "HTTP 200 with a status, as a real call has",
+                reply.summary(),
+            )
+        })?;
+    }
+    let reply = lab.call(&lb.validate().dry_run().unusual()).await;
+    reply.any_decision("as a real call has").map(drop)
+}

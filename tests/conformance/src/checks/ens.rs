@@ -1,19 +1,201 @@
 //! ensureBackend: registering backends and setting their parameters.
 
-mod other_backends;
-pub(super) mod registration;
-mod repeated;
-
-use crate::check::Check;
+use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[
-    &registration::ENS_01,
-    &repeated::ENS_02,
-    &registration::ENS_03,
-    &repeated::ENS_04,
-    &repeated::ENS_05,
-    &other_backends::ENS_06,
-    &other_backends::ENS_07,
-    &registration::ENS_08,
-    &repeated::ENS_09,
+    &ENS_01, &ENS_02, &ENS_03, &ENS_04, &ENS_05, &ENS_06, &ENS_07, &ENS_08, &ENS_09,
 ];
+
+check! { "ENS-01" ENS_01 = ens_01, must Ens, observer Improves, needs [LoadBalancer, Backend],
+    rule "ensureBackend registers a backend with its parameters: Succ, at once or after Running, \
+          and it is registered",
+    why "Without it the pod gets no traffic.",
+    source "LBCF webhook specification, ensureBackend",
+    typical "Succ is returned before the cloud has applied the change, parameters are read under \
+             another name, or ensureBackend does not accept the backendAddr that \
+             generateBackendAddr returned.",
+}
+
+async fn ens_01(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_load_balancer().await?;
+    for parameters in lab.valid_parameters() {
+        let mut backend = lab.given_backend(&lb).await?;
+        backend.parameters = parameters;
+        lab.is_registered(&lab.registered(backend).await?).await?;
+    }
+    Ok(())
+}
+
+check! { "ENS-02" ENS_02 = ens_02, must Ens, observer Improves, needs [LoadBalancer, Backend],
+    rule "Registering a registered backend succeeds, however often, and leaves one binding",
+    why "Controllers repeat ensureBackend after a lost response, after their own restart and \
+         periodically. If the driver then fails, they retry indefinitely, and the pod never \
+         becomes registered.",
+    source "LBCF webhook specification, ensureBackend; b124",
+    typical "The cloud's \"already exists\" is returned as Fail. Check first, or treat that error \
+             as success.",
+}
+
+async fn ens_02(lab: &Lab) -> CheckOutcome {
+    let (_, backend) = lab.given_registered_backend().await?;
+    let since = "since the backend is registered already";
+    lab.keeps_succeeding(lab.repeats(), &backend.ensure(), since)
+        .await?;
+    lab.is_bound_once(&backend).await
+}
+
+check! { "ENS-03" ENS_03 = ens_03, must Ens, observer Improves,
+    needs [LoadBalancer, Backend, UpdateParameters],
+    rule "ensureBackend applies changed parameters, although the recordID is the same as before",
+    why "The recordID identifies the operation on the object, not the attempt: it never changes. \
+         A driver that returns stored results by recordID ignores every later change of a weight.",
+    source "LBCF controller: ensureBackend(<uid>) (d28)",
+    typical "A table of finished recordIDs, or \"already registered, nothing to do\". Compare the \
+             parameters, too.",
+}
+
+async fn ens_03(lab: &Lab) -> CheckOutcome {
+    let (_, mut backend) = lab.given_registered_backend().await?;
+    let old = backend.parameters.clone();
+    let new = lab.updated_parameters(&backend);
+    // Back and forth, because a driver that stores results has seen both in the end.
+    for parameters in [&new, &old, &new] {
+        backend.parameters.clone_from(parameters);
+        backend = lab.registered(backend).await?;
+        lab.is_registered(&backend).await?;
+    }
+    Ok(())
+}
+
+check! { "ENS-04" ENS_04 = ens_04, must Ens, observer Improves, needs [LoadBalancer, Backend],
+    rule "ensureBackend succeeds whether injectedInfo is null, empty, or the value of the last \
+          Succ",
+    why "It is null in the first call, and in the next if the first response got lost. A driver \
+         may use it, but must not depend on it.",
+    source "LBCF webhook specification, injectedInfo; b121, b126",
+    typical "The binding's id is read from injectedInfo only. Look the binding up by address when \
+             it is missing.",
+}
+
+async fn ens_04(lab: &Lab) -> CheckOutcome {
+    let (_, backend) = lab.given_registered_backend().await?;
+    let latest = json!(backend.injected_info);
+    for injected_info in [Value::Null, latest.clone(), json!({}), latest, Value::Null] {
+        let since = format!("with injectedInfo {injected_info}, since the backend is registered");
+        let call = backend.ensure().with("injectedInfo", injected_info);
+        lab.succeeds(&call.unusual(), &since).await?;
+    }
+    lab.is_registered(&backend).await
+}
+
+check! { "ENS-05" ENS_05 = ens_05, must Ens, observer Improves, needs [LoadBalancer, Backend],
+    rule "ensureBackend adopts a backend that was registered under another recordID: Succ, one \
+          binding",
+    why "A BackendRecord that is deleted and created again has another uid, and so another \
+         recordID. The load balancer and the address identify a backend.",
+    source "LBCF controller: lbInfo and backendAddr identify a backend",
+    typical "Bindings are stored by recordID, and a binding of another record is a conflict.",
+}
+
+async fn ens_05(lab: &Lab) -> CheckOutcome {
+    let (_, mut backend) = lab.given_registered_backend().await?;
+    backend.uid = lab.uid();
+    backend.injected_info = StringMap::new();
+    let backend = lab.registered(backend).await?;
+    lab.is_registered(&backend).await?;
+    // The new record can also deregister it.
+    lab.given_deregistered(&backend).await
+}
+
+check! { "ENS-06" ENS_06 = ens_06, must Ens, observer Required, needs [LoadBalancer, Backend],
+    rule "Registering a second backend, or changing it, leaves the first unchanged",
+    why "Each backend has its own record and its own calls. A driver that replaces the list with \
+         the backend of one call takes all others out of service.",
+    source "derived: LBCF controllers call for one backend at a time (b157)",
+    typical "A cloud API that replaces the whole list of targets, called with one target.",
+}
+
+async fn ens_06(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_load_balancer().await?;
+    let [first, second, third] = lab.given_three(&lb).await?;
+    let first = lab.given_bound(first).await?;
+    let mut second = lab.given_bound(second).await?;
+    lab.is_registered(&first).await?;
+    second.parameters = lab.updated_parameters(&second);
+    let second = lab.given_bound(second).await?;
+    let third = lab.given_bound(third).await?;
+    for backend in [&first, &second, &third] {
+        lab.is_registered(backend).await?;
+    }
+    Ok(())
+}
+
+check! { "ENS-07" ENS_07 = ens_07, must Ens, observer Required,
+    needs [LoadBalancer, Backend, ForeignBackend],
+    rule "Backends that others registered survive ensureBackend, deregisterBackend and \
+          ensureLoadBalancer",
+    why "Pods may share a load balancer with other servers, and operators may add one by hand. A \
+         driver that prunes unknown backends takes them out of service.",
+    source "LBCF: consistency goals; b157",
+    typical "The driver keeps a list of the backends it expects and removes the rest.",
+}
+
+async fn ens_07(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_load_balancer().await?;
+    let [foreign, first, second] = lab.given_three(&lb).await?;
+    lab.modify_backend("foreign", &foreign).await?;
+    let survives = async |after: &str| -> CheckOutcome {
+        lab.shown(&lb.lb_info, |seen| {
+            Failure::unless(seen.backend(&foreign.addr).is_some(), || {
+                let expected = format!("the foreign backend {} still registered", foreign.addr);
+                (expected, format!("it is missing after {after}"))
+            })
+        })
+        .await
+    };
+    let is_seen = survives("its registration").await;
+    is_seen.map_err(|error| error.hint("The observer's /foreign does not register anything."))?;
+    let first = lab.given_bound(first).await?;
+    survives("ensureBackend of another").await?;
+    let second = lab.given_bound(second).await?;
+    survives("ensureBackend of a second").await?;
+    let ensured = lab.until_done(&lb.ensure()).await?;
+    if ensured.status() == Some(Status::Succ) {
+        survives("ensureLoadBalancer").await?;
+    }
+    for backend in [&first, &second] {
+        lab.given_deregistered(backend).await?;
+        survives("deregisterBackend of another").await?;
+    }
+    Ok(())
+}
+
+check! { "ENS-08" ENS_08 = ens_08, should Ens, needs [LoadBalancer, Backend, UnknownLbInfo],
+    rule "ensureBackend returns Fail with a msg for a load balancer that does not exist",
+    why "It may have been deleted outside of Kubernetes. After Succ the pod counts as registered \
+         and gets no traffic.",
+    source "LBCF webhook specification, ensureBackend",
+    typical "The cloud's \"not found\" is ignored, or becomes 500.",
+}
+
+async fn ens_08(lab: &Lab) -> CheckOutcome {
+    let (_, mut backend) = lab.given_unregistered_backend().await?;
+    backend.lb_info = lab.unknown_load_balancer().lb_info;
+    let reply = lab.until_done(&backend.ensure()).await?;
+    reply.fail(UNKNOWN)?.has_msg().map(drop)
+}
+
+check! { "ENS-09" ENS_09 = ens_09, should Ens, observer Required,
+    needs [LoadBalancer, Backend, Unbinding],
+    rule "ensureBackend registers a backend again that was deregistered outside of Kubernetes",
+    why "The call exists for this: a backend may be removed by mistake in the cloud's console, \
+         and with ensurePolicy Always the controller calls again.",
+    source "LBCF: ensurePolicy Always",
+    typical "The driver reads its own state, or injectedInfo, instead of the cloud.",
+}
+
+async fn ens_09(lab: &Lab) -> CheckOutcome {
+    let (_, backend) = lab.given_registered_backend().await?;
+    lab.modify_backend("unbind", &backend).await?;
+    lab.is_registered(&lab.registered(backend).await?).await
+}

@@ -1,12 +1,11 @@
 //! healthz, as probes and controllers call it.
 
-mod busy;
-mod response;
+use super::prelude::*;
+use bytes::Bytes;
+use futures::future::{join, join_all};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::check::Check;
-use crate::lab::DriverReply;
-
-pub(super) const CHECKS: &[&Check] = &[&response::HLTH_01, &busy::HLTH_02, &response::HLTH_03];
+pub(super) const CHECKS: &[&Check] = &[&HLTH_01, &HLTH_02, &HLTH_03];
 
 /// A summary of the driver's health, for people.
 fn summary(reply: &DriverReply) -> String {
@@ -15,3 +14,171 @@ fn summary(reply: &DriverReply) -> String {
     }
     reply.summary()
 }
+
+check! { "HLTH-01" HLTH_01 = hlth_01, must Hlth,
+    rule "A working driver responds to POST healthz ({}) with {\"healthy\": true}, each time",
+    why "The original controller configures healthz for every driver. A driver without it counts \
+         as broken, although it works.",
+    source "Original controller, CallHealthz (b12, b151, b156)",
+    typical "The webhook is missing, because the older specification does not mention it, or it \
+             returns status Succ as operations do, or plain text. Return {\"healthy\": true}.",
+}
+
+async fn hlth_01(lab: &Lab) -> CheckOutcome {
+    for _ in 0..lab.repeats().max(1) {
+        is_healthy(&lab.call(&healthz()).await, "since the driver works")?;
+    }
+    Ok(())
+}
+
+check! { "HLTH-02" HLTH_02 = hlth_02, should Hlth, runs Exclusive,
+    rule "healthz responds within a second, also during 20 concurrent calls and while an \
+          operation is Running",
+    why "Probes wait about a second. A driver that responds later is restarted in the middle of \
+         its work, just when there is much of it.",
+    source "derived: Kubernetes' probes have a timeout of 1 s by default",
+    typical "One thread does everything, blocking calls run on the event loop, or healthz calls \
+             the cloud each time. Move blocking work elsewhere, and respond to healthz from known \
+             state.",
+}
+
+async fn hlth_02(lab: &Lab) -> CheckOutcome {
+    let idle = lab.call(&healthz()).await;
+    let is_valid = idle.healthy().is_some();
+    idle.check(is_valid, || ("a response with healthy", summary(&idle)))
+        .blocked_by("HLTH-01")?;
+    let mut slow: Vec<DriverReply> = [idle].into_iter().filter(is_slow).collect();
+    // During the creation asynchronous drivers have a Running operation.
+    let (created, replies) = during(lab, lab.given_load_balancer()).await;
+    slow.extend(replies?);
+    let lb = created.ok();
+    if lb.is_none() {
+        lab.note("no load balancer could be created: healthz was called during validations only");
+    }
+    let calls = calls(lab, lb.as_ref()).await;
+    for _ in 0..2 {
+        let work = join_all(calls.iter().map(|call| lab.call(call)));
+        let (_, replies) = during(lab, work).await;
+        slow.extend(replies?);
+        let Some(slowest) = slow.iter().max_by_key(|reply| reply.exchange.took) else {
+            break;
+        };
+        slowest.check(slow.len() < TOO_MANY, || {
+            let expected = format!("a response within {LIMIT:?}, also during other calls");
+            (expected, format!("{}, {}", took(slowest), summary(slowest)))
+        })?;
+    }
+    if let [once] = &slow[..] {
+        lab.note(format!(
+            "one response came {}, later ones in time",
+            took(once)
+        ));
+    }
+    Ok(())
+}
+
+fn is_slow(reply: &DriverReply) -> bool {
+    reply.exchange.took > LIMIT
+}
+
+fn took(reply: &DriverReply) -> String {
+    format!("after {} ms", reply.exchange.took.as_millis())
+}
+
+/// Calls healthz repeatedly during other work, and returns the slow responses.
+///
+/// # Errors
+/// In the second part: [`CheckError::Failed`], when a response has no health.
+async fn during<T>(
+    lab: &Lab,
+    work: impl Future<Output = T>,
+) -> (T, Result<Vec<DriverReply>, CheckError>) {
+    let done = AtomicBool::new(false);
+    let work = async {
+        let output = work.await;
+        done.store(true, Ordering::Relaxed);
+        output
+    };
+    let calls = async {
+        let mut slow = Vec::new();
+        for _ in 0..MAX_CALLS {
+            let reply = lab.call(&healthz()).await;
+            let is_slow = is_slow(&reply);
+            reply.check(reply.healthy().is_some() || is_slow, || {
+                (
+                    "a response with healthy, also during other calls",
+                    summary(&reply),
+                )
+            })?;
+            slow.extend(is_slow.then_some(reply));
+            if slow.len() >= TOO_MANY || done.load(Ordering::Relaxed) {
+                break;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Ok(slow)
+    };
+    join(work, calls).await
+}
+
+/// Calls that change nothing but the check's own load balancer.
+async fn calls(lab: &Lab, load_balancer: Option<&LoadBalancer>) -> Vec<WebhookCall> {
+    let mut calls = Vec::new();
+    if let Some(load_balancer) = load_balancer {
+        for _ in 0..CONCURRENCY / 2 {
+            match lab.given_backend(load_balancer).await {
+                Ok(backend) => calls.push(backend.ensure()),
+                Err(_) => break,
+            }
+        }
+        if lab.generates_addresses() {
+            for _ in 0..CONCURRENCY / 4 {
+                calls.push(lab.backend(load_balancer).generate());
+            }
+        }
+    }
+    let not_created = lab.load_balancer();
+    let of = load_balancer.unwrap_or(&not_created);
+    let types = lab.backend_types();
+    while calls.len() < CONCURRENCY {
+        calls.push(match types.first() {
+            Some(backend_type) if calls.len() % 2 == 0 => {
+                validate_backend(of, backend_type, &lab.backend(of).parameters)
+            }
+            _ => not_created.validate(),
+        });
+    }
+    calls
+}
+
+check! { "HLTH-03" HLTH_03 = hlth_03, should Hlth,
+    rule "healthz responds to a POST without a body as to {}",
+    why "Probes of other tools send no body. To them a driver that requires JSON is down.",
+    source "derived: the request has no fields (b151)",
+    typical "The framework parses JSON before it calls the handler, and rejects an empty body or \
+             a missing Content-Type. Ignore the body of this webhook.",
+}
+
+async fn hlth_03(lab: &Lab) -> CheckOutcome {
+    let reply = lab.call(&healthz()).await;
+    is_healthy(&reply, "since the driver works").blocked_by("HLTH-01")?;
+    let request = Request::post("healthz", Bytes::new());
+    let reply = lab.unusual(&request, "healthz").await;
+    is_healthy(&reply, "as for {}: the request has no fields")
+}
+
+fn is_healthy(reply: &DriverReply, since: &str) -> CheckOutcome {
+    reply.check(reply.healthy() == Some(true), || {
+        (format!("healthy true, {since}"), summary(reply))
+    })
+}
+
+/// The number of concurrent calls.
+const CONCURRENCY: usize = 20;
+/// The time limit of a response.
+const LIMIT: Duration = Duration::from_secs(1);
+/// One slow response may be due to the machine; two are due to the driver.
+const TOO_MANY: usize = 2;
+const PAUSE: Duration = Duration::from_millis(20);
+/// The most calls of healthz.
+const MAX_CALLS: usize = 200;

@@ -1,25 +1,140 @@
 //! judgePodDeregister: pods that stay registered although they are not ready.
 
 mod pods;
-mod supported;
-mod unsupported;
 
-pub(super) use pods::not_ready;
-
-use crate::check::Check;
-use crate::lab::WebhookCall;
+use super::prelude::*;
 use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest};
-use serde_json::Value;
+pub(super) use pods::not_ready;
+use pods::{PodName, kept};
 
-pub(super) const CHECKS: &[&Check] = &[
-    &supported::JPD_01,
-    &supported::JPD_02,
-    &supported::JPD_03,
-    &unsupported::JPD_04,
-];
+pub(super) const CHECKS: &[&Check] = &[&JPD_01, &JPD_02, &JPD_03, &JPD_04];
 
 /// `judgePodDeregister` for these pods.
 pub(super) fn judge(pods: &[Value]) -> WebhookCall {
     WebhookCall::of::<JudgePodDeregister>(&JudgePodDeregisterRequest::default())
         .with("notReadyPods", pods.to_vec())
+}
+
+check! { "JPD-01" JPD_01 = jpd_01, must Jpd, needs [Feature(JudgePodDeregister)],
+    rule "The response has succ, and doNotDeregister lists the pods to keep, each an object with \
+          metadata.name and metadata.namespace",
+    why "The controller matches pods by name. It deregisters every pod that it does not find in \
+         the response, even if the driver meant to keep it.",
+    source "Deregister policy proposal; b110, b151",
+    typical "The response contains the pods' names as strings, or pods without their namespaces. \
+             Return the pods as received, or at least their metadata.",
+}
+
+const DECLARED: &str = "since the fixture's features name judgePodDeregister";
+
+async fn jpd_01(lab: &Lab) -> CheckOutcome {
+    let reply = lab.call(&judge(&not_ready(lab))).await;
+    let decides = reply.any_decision(DECLARED)?;
+    let kept = kept(&reply)?;
+    if !decides {
+        lab.note(format!(
+            "the driver did not decide about the pods: {}",
+            reply.summary()
+        ));
+    } else if kept.is_empty() {
+        lab.note(
+            "the driver keeps none of the pods, so their form could not be verified: \
+             backend.podTemplate in the fixture can make it keep some",
+        );
+    }
+    if kept.iter().any(|pod| pod.uid.is_empty()) {
+        lab.note(
+            "the pods in the response have no metadata.uid: the original controller compares \
+             nothing else, and deregisters them",
+        );
+    }
+    Ok(())
+}
+
+check! { "JPD-02" JPD_02 = jpd_02, must Jpd, needs [Feature(JudgePodDeregister)],
+    rule "doNotDeregister contains only pods of notReadyPods of the same request",
+    why "The controller ignores other pods. A pod that the driver returns under another name or \
+         uid is deregistered.",
+    source "Deregister policy proposal; b110",
+    typical "Pods of earlier requests are remembered and returned again, or pods are looked up by \
+             something that they share with others. Filter the received list.",
+}
+
+async fn jpd_02(lab: &Lab) -> CheckOutcome {
+    let pods = not_ready(lab);
+    // All of them, each alone, and others afterwards, to detect pods of earlier requests.
+    let mut requests: Vec<Vec<Value>> = vec![pods.clone()];
+    requests.extend(pods.into_iter().map(|pod| vec![pod]));
+    requests.push(not_ready(lab));
+    for pods in requests {
+        let requested: Vec<PodName> = pods.iter().filter_map(PodName::of).collect();
+        let reply = lab.call(&judge(&pods)).await;
+        // JPD-01 verifies the form.
+        let kept = reply
+            .any_decision(DECLARED)
+            .and_then(|_| kept(&reply))
+            .blocked_by("JPD-01")?;
+        let is_requested = |pod: &&PodName| requested.iter().any(|other| pod.matches(other));
+        if let Some(other) = kept.iter().find(|pod| !is_requested(pod)) {
+            let expected = "no pods in doNotDeregister but those of notReadyPods";
+            let uid = match other.uid.as_str() {
+                "" => String::new(),
+                uid => format!(" with uid {uid}"),
+            };
+            let got = format!("{}/{}{uid}", other.namespace, other.name);
+            return Err(reply.failed(expected, got));
+        }
+    }
+    Ok(())
+}
+
+check! { "JPD-03" JPD_03 = jpd_03, must Jpd, needs [Feature(JudgePodDeregister)],
+    rule "For an empty notReadyPods the response is succ true with no pods to keep",
+    why "Nothing can go wrong here. A driver that returns succ false triggers the group's \
+         failurePolicy without need.",
+    source "Deregister policy proposal; derived",
+    typical "An empty list is treated as a missing one, or its first item is accessed.",
+}
+
+async fn jpd_03(lab: &Lab) -> CheckOutcome {
+    let reply = lab.call(&judge(&[]).unusual()).await;
+    reply.accepted("since there are no pods to decide about")?;
+    match kept(&reply)?.first() {
+        None => Ok(()),
+        Some(pod) => {
+            let expected = "an empty doNotDeregister, since notReadyPods is empty";
+            Err(reply.failed(expected, format!("{}/{}", pod.namespace, pod.name)))
+        }
+    }
+}
+
+/// The time limit of a response.
+const LIMIT: Duration = Duration::from_secs(2);
+
+check! { "JPD-04" JPD_04 = jpd_04, should Jpd, needs [Without(JudgePodDeregister)],
+    rule "A driver without judgePodDeregister responds to it at once, with succ false or a status \
+          other than 200",
+    why "Then the group's failurePolicy decides. While the driver keeps the controller waiting, \
+         dead pods keep their traffic; and an empty success deregisters all of them.",
+    source "Deregister policy proposal; b111, d89",
+    typical "A catch-all route responds to every path with 200, or with a page. Respond with 404 \
+             to unknown paths, or with succ false and a msg, which the user of the group reads.",
+}
+
+async fn jpd_04(lab: &Lab) -> CheckOutcome {
+    let call = judge(&not_ready(lab)).unusual();
+    let reply = lab.call_within(&call, LIMIT).await;
+    let expected = format!("a status other than 200 within {LIMIT:?}, such as 404, or succ false");
+    match (reply.http_status(), reply.decision()) {
+        (None, _) => return Err(reply.failed(expected, reply.summary())),
+        (Some(200), None) => {
+            return Err(reply.failed(expected, format!("HTTP 200, {}", reply.summary())));
+        }
+        (Some(200), Some(true)) => kept(&reply)?,
+        (Some(_), _) => return Ok(()),
+    };
+    lab.note(
+        "the driver supports judgePodDeregister, although the fixture's features do not name it",
+    );
+    Ok(())
 }

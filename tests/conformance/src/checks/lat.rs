@@ -1,32 +1,21 @@
 //! Latency, verified over every call of the run.
 
-mod percentile;
-
+use super::prelude::*;
 use super::tour::{call_all_webhooks, webhooks};
-use crate::check::{Check, Concurrency, Group};
-use crate::exchange::{Exchange, NoResponse, RequestKind};
-use crate::lab::{DriverReply, Lab, validate_backend};
-use crate::outcome::{CheckOutcome, Failure};
-use percentile::percentile;
-use std::sync::Arc;
-use std::time::Duration;
 
 pub(super) const CHECKS: &[&Check] = &[&LAT_01, &LAT_02, &LAT_03];
 
 /// The time limit for 95% of the responses.
 const USUAL: Duration = Duration::from_secs(2);
 
-static LAT_01: Check = Check {
-    id: "LAT-01",
-    rule: "Every call gets a response before the webhook's timeout",
-    why: "The controller then closes the connection and calls again. An operation that takes \
-          longer each time never ends, and its result is never read.",
-    source: "LBCF controller: 10 s unless the LoadBalancerDriver sets another (b10)",
-    typical: "The call waits for the cloud. Return Running at once and find the operation again by \
-              its recordID; give the cloud's client a shorter timeout than the webhook's.",
-    concurrency: Concurrency::Last,
-    ..Check::must(Group::Lat, |lab| Box::pin(lat_01(lab)))
-};
+check! { "LAT-01" LAT_01 = lat_01, must Lat, runs Last,
+    rule "Every call gets a response before the webhook's timeout",
+    why "The controller then closes the connection and calls again. An operation that takes \
+         longer each time never ends, and its result is never read.",
+    source "LBCF controller: 10 s unless the LoadBalancerDriver sets another (b10)",
+    typical "The call waits for the cloud. Return Running at once and find the operation again by \
+             its recordID; give the cloud's client a shorter timeout than the webhook's.",
+}
 
 async fn lat_01(lab: &Lab) -> CheckOutcome {
     call_all_webhooks(lab).await;
@@ -50,17 +39,14 @@ async fn lat_01(lab: &Lab) -> CheckOutcome {
     Err(DriverReply::new(longest).failed(expected, got))
 }
 
-static LAT_02: Check = Check {
-    id: "LAT-02",
-    rule: "95% of the calls of validateLoadBalancer and validateBackend get a response within 2 \
-           seconds",
-    why: "They are made while kubectl apply waits.",
-    source: "LBCF: deployments/admit.yaml, called at admission; b7",
-    typical: "A request to the cloud for each field. createLoadBalancer and ensureBackend may \
-              check what only the cloud knows.",
-    concurrency: Concurrency::Last,
-    ..Check::should(Group::Lat, |lab| Box::pin(lat_02(lab)))
-};
+check! { "LAT-02" LAT_02 = lat_02, should Lat, runs Last,
+    rule "95% of the calls of validateLoadBalancer and validateBackend get a response within 2 \
+          seconds",
+    why "They are made while kubectl apply waits.",
+    source "LBCF: deployments/admit.yaml, called at admission; b7",
+    typical "A request to the cloud for each field. createLoadBalancer and ensureBackend may \
+             check what only the cloud knows.",
+}
 
 async fn lat_02(lab: &Lab) -> CheckOutcome {
     call_all_webhooks(lab).await;
@@ -81,17 +67,14 @@ async fn lat_02(lab: &Lab) -> CheckOutcome {
     usual(lab, is_validation)
 }
 
-static LAT_03: Check = Check {
-    id: "LAT-03",
-    rule: "95% of the calls of each other webhook get a response within 2 seconds",
-    why: "Running exists so that controllers need not wait for long operations: one with hundreds \
-          of backends has as many open calls.",
-    source: "LBCF webhook specification: Running",
-    typical: "The call waits for the cloud. Return Running at once and find the operation again by \
-              its recordID.",
-    concurrency: Concurrency::Last,
-    ..Check::should(Group::Lat, |lab| Box::pin(lat_03(lab)))
-};
+check! { "LAT-03" LAT_03 = lat_03, should Lat, runs Last,
+    rule "95% of the calls of each other webhook get a response within 2 seconds",
+    why "Running exists so that controllers need not wait for long operations: one with hundreds \
+         of backends has as many open calls.",
+    source "LBCF webhook specification: Running",
+    typical "The call waits for the cloud. Return Running at once and find the operation again by \
+             its recordID.",
+}
 
 async fn lat_03(lab: &Lab) -> CheckOutcome {
     call_all_webhooks(lab).await;
@@ -138,4 +121,30 @@ fn calls(lab: &Lab) -> Vec<(&'static str, Arc<Exchange>)> {
         .filter(|exchange| matches!(exchange.outcome, Ok(_) | Err(NoResponse::TimedOut(_))))
         .filter_map(|exchange| Some((exchange.webhook?, exchange)))
         .collect()
+}
+
+/// The time that this percentage of the times does not exceed, by the nearest rank; of few times the
+/// longest.
+fn percentile(mut times: Vec<Duration>, percent: usize) -> Option<Duration> {
+    times.sort_unstable();
+    let rank = (times.len() * percent).div_ceil(100);
+    times.get(rank.checked_sub(1)?).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(count: u64) -> Vec<Duration> {
+        (1..=count).rev().map(Duration::from_secs).collect()
+    }
+
+    #[test]
+    fn of_few_it_is_the_longest_and_of_many_one_in_twenty_is_longer() {
+        assert_eq!(percentile(seconds(0), 95), None);
+        assert_eq!(percentile(seconds(1), 95), Some(Duration::from_secs(1)));
+        assert_eq!(percentile(seconds(19), 95), Some(Duration::from_secs(19)));
+        assert_eq!(percentile(seconds(20), 95), Some(Duration::from_secs(19)));
+        assert_eq!(percentile(seconds(100), 95), Some(Duration::from_secs(95)));
+    }
 }

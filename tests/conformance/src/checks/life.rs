@@ -1,17 +1,212 @@
 //! Life cycles, which show more than single calls.
 
-pub(super) mod cycle;
-mod deletion_order;
-mod rolling_update;
-mod variants;
+mod cycle;
 
-use crate::check::Check;
+use super::conc::concurrently;
+use super::prelude::*;
 
-pub(super) const CHECKS: &[&Check] = &[
-    &variants::LIFE_01,
-    &variants::LIFE_02,
-    &variants::LIFE_03,
-    &rolling_update::LIFE_04,
-    &variants::LIFE_05,
-    &deletion_order::LIFE_06,
-];
+pub(super) use cycle::{LifeCycle, Strategy};
+
+pub(super) const CHECKS: &[&Check] = &[&LIFE_01, &LIFE_02, &LIFE_03, &LIFE_04, &LIFE_05, &LIFE_06];
+
+// Nothing may be left behind, so no other check may create load balancers.
+check! { "LIFE-01" LIFE_01 = life_01, must Life, observer Improves, needs [LoadBalancer],
+    runs Counting,
+    rule "A load balancer and a backend are validated, created, changed and deleted, each call by \
+          the rules, and nothing is left behind",
+    why "A controller does this for each object that a user applies and deletes.",
+    source "LBCF webhook specification",
+    typical "Each call works alone, but not with the results and leftovers of the calls before \
+             it.",
+}
+
+async fn life_01(lab: &Lab) -> CheckOutcome {
+    run(lab, Strategy::Once).await
+}
+
+check! { "LIFE-02" LIFE_02 = life_02, must Life, observer Improves, needs [LoadBalancer],
+    runs Counting,
+    rule "The life cycle succeeds with the same results when every call is made twice",
+    why "Any response may get lost, and a controller may crash before it stores one. It then \
+         repeats the call.",
+    source "LBCF webhook specification: every call may be repeated; b18, b22, b124",
+    typical "\"Already exists\" or \"not found\" is returned as Fail, or a second resource is \
+             created.",
+}
+
+async fn life_02(lab: &Lab) -> CheckOutcome {
+    run(lab, Strategy::Twice).await
+}
+
+check! { "LIFE-03" LIFE_03 = life_03, must Life, observer Improves, needs [LoadBalancer],
+    runs Counting,
+    rule "The life cycle succeeds when every call was made before and its connection closed, \
+          during the request or while the driver was working",
+    why "Controllers close the connection at the webhook's timeout, when they stop, and when the \
+         network fails. They call again.",
+    source "LBCF controller: timeouts and retries (b10, b18)",
+    typical "Work that is cancelled with the connection leaves a partial result, a lock or an \
+             unfinished job; or the second call does not find the first and creates another \
+             resource.",
+}
+
+async fn life_03(lab: &Lab) -> CheckOutcome {
+    run(lab, Strategy::AfterHangUps).await
+}
+
+check! { "LIFE-04" LIFE_04 = life_04, should Life, observer Improves, needs [LoadBalancer, Backend],
+    rule "When 20 backends are replaced, each new one registered before an old one is \
+          deregistered, at least 20 are registered at any time",
+    why "Every rolling update does this. A driver that replaces the whole list, or deregisters \
+         more than the given backend, loses requests each time.",
+    source "derived: Deployments with maxUnavailable 0",
+    typical "Read, modify and write the list of targets without a lock, or remove all targets and \
+             add the desired ones.",
+}
+
+async fn life_04(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_load_balancer().await?;
+    lab.require("ENS-01")?;
+    lab.require("DRG-01")?;
+    let mut old = lab.given_backends(&lb, 2 * BACKENDS).await?;
+    let new = old.split_off(BACKENDS);
+    let old = lab.given_all_bound(old).await?;
+    let all: Vec<&Backend> = old.iter().chain(&new).collect();
+    for (new, old) in new.chunks(SURGE).zip(old.chunks(SURGE)) {
+        let register = new.iter().map(Backend::ensure).collect();
+        during(lab, &all, concurrently(lab, register)).await?;
+        let deregister = old.iter().map(Backend::deregister).collect();
+        during(lab, &all, concurrently(lab, deregister)).await?;
+    }
+    lab.are_registered(&new).await?;
+    lab.are_deregistered(&old).await
+}
+
+/// Verifies during and after the work that enough backends are registered.
+async fn during<T>(
+    lab: &Lab,
+    all: &[&Backend],
+    work: impl Future<Output = Result<T, CheckError>>,
+) -> CheckOutcome {
+    let watch = async {
+        while enough(lab, all).await? {
+            tokio::time::sleep(PAUSE).await;
+        }
+        std::future::pending().await
+    };
+    tokio::select! {
+        done = work => {
+            done?;
+            enough(lab, all).await.map(drop)
+        }
+        failed = watch => failed,
+    }
+}
+
+/// Fails when fewer than [`BACKENDS`] are registered; `false` without an observer.
+async fn enough(lab: &Lab, all: &[&Backend]) -> Result<bool, CheckError> {
+    let lb_info = all.first().map(|one| one.lb_info.clone());
+    let Some(seen) = lab.observed_backends(&lb_info.unwrap_or_default()).await? else {
+        return Ok(false);
+    };
+    let count = all
+        .iter()
+        .filter(|one| seen.backend(&one.addr).is_some())
+        .count();
+    Failure::unless(count >= BACKENDS, || {
+        (
+            format!("{BACKENDS} backends in the cloud at any time"),
+            format!("{count} in between"),
+        )
+    })?;
+    Ok(true)
+}
+
+/// The attempts of calls that return Fail.
+const ROUNDS: usize = 5;
+const RETRY_PAUSE: Duration = Duration::from_millis(200);
+
+check! { "LIFE-05" LIFE_05 = life_05, should Life, observer Improves, needs [LoadBalancer, Restart],
+    runs Exclusive,
+    rule "The life cycle succeeds when the driver is restarted before each call",
+    why "Drivers are updated, moved to other nodes and killed when memory runs out, at any time.",
+    source "LBCF: consistency goals; b158",
+    typical "State is kept in memory only and lost by a restart. Find it in the cloud, by lbInfo \
+             and backendAddr, which the controller sends.",
+}
+
+async fn life_05(lab: &Lab) -> CheckOutcome {
+    run(lab, Strategy::AfterRestart).await
+}
+
+async fn run(lab: &Lab, strategy: Strategy) -> CheckOutcome {
+    let cycle = LifeCycle::new(lab, strategy);
+    match strategy {
+        Strategy::Once => cycle.run().await,
+        _ => cycle.based_on("LIFE-01").run().await,
+    }
+}
+
+/// The number of backends, and how many are replaced at a time, as in a Deployment with
+/// `maxSurge: 25%` and `maxUnavailable: 0`.
+const BACKENDS: usize = 20;
+const SURGE: usize = 5;
+const PAUSE: Duration = Duration::from_millis(20);
+
+check! { "LIFE-06" LIFE_06 = life_06, should Life, observer Improves, needs [LoadBalancer, Backend],
+    rule "When the load balancer is deleted before its backends are deregistered, all calls \
+          succeed in the end",
+    why "When a namespace is deleted its objects are deleted in any order. A call that never \
+         succeeds keeps the namespace indefinitely.",
+    source "derived: finalizers of several objects race; b22, b124",
+    typical "A permanent Fail: the backend's load balancer is not found, or an earlier Fail is \
+             remembered.",
+}
+
+async fn life_06(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_new_load_balancer().await?;
+    let backends = [
+        lab.given_registered(&lb).await?,
+        lab.given_registered(&lb).await?,
+        // One whose pod was deleted before its registration.
+        lab.given_backend(&lb).await?,
+    ];
+    let mut open = vec![lb.delete()];
+    open.extend(backends.iter().map(Backend::deregister));
+    let mut failures = Vec::new();
+    for round in 0..ROUNDS {
+        if round > 0 {
+            tokio::time::sleep(RETRY_PAUSE).await;
+        }
+        failures = failed(lab, &open).await?;
+        open = failures.iter().map(|(call, _)| call.clone()).collect();
+        if open.is_empty() {
+            break;
+        }
+    }
+    if let Some((call, reply)) = failures.first() {
+        let webhook = call.webhook();
+        let expected = format!("Succ of {webhook} in the end, in any order of deletions");
+        let got = format!("{} in attempt {ROUNDS}, too", reply.summary());
+        return Err(reply.failed(expected, got));
+    }
+    for backend in &backends {
+        lab.is_deregistered(backend).await?;
+    }
+    lab.is_deleted(&lb).await
+}
+
+/// Makes calls, and returns those that fail and have to be repeated.
+async fn failed(
+    lab: &Lab,
+    calls: &[WebhookCall],
+) -> Result<Vec<(WebhookCall, DriverReply)>, CheckError> {
+    let mut failed = Vec::new();
+    for call in calls {
+        let reply = lab.until_done(call).await?;
+        if reply.operation_status()? != Status::Succ {
+            failed.push((call.clone(), reply));
+        }
+    }
+    Ok(failed)
+}

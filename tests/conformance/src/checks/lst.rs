@@ -1,18 +1,178 @@
 //! listBackends: the backends of a load balancer, with which controllers find what was left over.
 
 mod listed;
-mod origin;
-mod registered;
 
+use super::prelude::*;
 pub(super) use listed::list;
+use listed::{Listed, listed, listed_if_any};
 
-use crate::check::Check;
+pub(super) const CHECKS: &[&Check] = &[&LST_01, &LST_02, &LST_03, &LST_04, &LST_05, &LST_06];
 
-pub(super) const CHECKS: &[&Check] = &[
-    &registered::LST_01,
-    &registered::LST_02,
-    &registered::LST_03,
-    &origin::LST_04,
-    &origin::LST_05,
-    &registered::LST_06,
-];
+check! { "LST-01" LST_01 = lst_01, must Lst, observer Improves,
+    needs [Feature(ListBackends), LoadBalancer, Backend],
+    rule "listBackends returns every registered backend with its backendAddr and its parameters",
+    why "The controller compares the list with its records. A backend that is missing is never \
+         found when it is left over, and keeps its traffic.",
+    source "LBCF webhook specification, listBackends; d52",
+    typical "Only the first page of the cloud's list is returned, or addresses have another form \
+             than those of generateBackendAddr.",
+}
+
+async fn lst_01(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_load_balancer().await?;
+    let [first, second, _] = lab.given_three(&lb).await?;
+    let backends = lab.given_all_bound(vec![first, second]).await?;
+    for backend in &backends {
+        lab.is_registered(backend).await.blocked_by("ENS-01")?;
+    }
+    let list = listed(lab, &lb.lb_info).await?;
+    for Backend {
+        addr, parameters, ..
+    } in &backends
+    {
+        let Some(listed) = &list.has(addr)?.parameters else {
+            lab.note("the list has no parameters");
+            continue;
+        };
+        for (key, value) in parameters {
+            let got = listed.get(key).and_then(Value::as_str);
+            list.reply.check(got == Some(value), || {
+                (
+                    format!("parameters.{key} {value:?} of {addr}"),
+                    format!("{got:?}"),
+                )
+            })?;
+        }
+    }
+    Ok(())
+}
+
+check! { "LST-02" LST_02 = lst_02, must Lst, observer Improves,
+    needs [Feature(ListBackends), LoadBalancer, Backend],
+    rule "listBackends does not return a backend that was deregistered",
+    why "The controller reports it as left over, and calls deregisterBackend for it again and \
+         again.",
+    source "LBCF webhook specification, listBackends; d52",
+    typical "The list comes from a cache, or from the driver's own table, instead of the cloud.",
+}
+
+async fn lst_02(lab: &Lab) -> CheckOutcome {
+    lab.require("LST-01")?;
+    let (lb, backend) = lab.given_registered_backend().await?;
+    let list = listed(lab, &lb.lb_info).await.blocked_by("LST-01")?;
+    list.has(&backend.addr).blocked_by("LST-01")?;
+    lab.given_deregistered(&backend).await?;
+    lab.is_deregistered(&backend).await.blocked_by("DRG-01")?;
+    let list = listed(lab, &lb.lb_info).await?;
+    list.reply.check(list.find(&backend.addr).is_none(), || {
+        (
+            format!("no backend {}, since it was deregistered", backend.addr),
+            "it is listed",
+        )
+    })
+}
+
+check! { "LST-03" LST_03 = lst_03, must Lst, observer Required,
+    needs [Feature(ListBackends), LoadBalancer, Backend, ForeignBackend],
+    rule "listBackends changes nothing",
+    why "Controllers call it at an interval, for load balancers that are in use.",
+    source "LBCF webhook specification, listBackends; d52",
+    typical "The list is used to clean up. The controller decides what is removed, and calls \
+             deregisterBackend for it.",
+}
+
+async fn lst_03(lab: &Lab) -> CheckOutcome {
+    lab.require("LST-01")?;
+    let lb = lab.given_load_balancer().await?;
+    let [foreign, backend, _] = lab.given_three(&lb).await?;
+    lab.given_bound(backend).await?;
+    lab.modify_backend("foreign", &foreign).await?;
+    let before = lab.observed_backends(&lb.lb_info).await?;
+    for _ in 0..2 {
+        listed(lab, &lb.lb_info).await.blocked_by("LST-01")?;
+    }
+    let since = "since listBackends only reads";
+    lab.is_unchanged(&lb.lb_info, before.as_ref(), since).await
+}
+
+check! { "LST-04" LST_04 = lst_04, must Lst, needs [Feature(ListBackends), LoadBalancer, Backend],
+    rule "If listBackends returns a recordID, it is that of the ensureBackend that registered the \
+          backend",
+    why "The controller removes a backend that is left over only if its recordID proves that it \
+         registered it. By a wrong one it removes a backend of another cluster, or none.",
+    source "LBCF webhook specification, listBackends; d52",
+    typical "The recordID of the list's own call is returned, or the tag in the cloud contains \
+             the retryID, which differs in each call.",
+}
+
+async fn lst_04(lab: &Lab) -> CheckOutcome {
+    lab.require("LST-01")?;
+    let (lb, backend) = lab.given_registered_backend().await?;
+    // The parameters may change, the recordID stays.
+    let backend = lab.given_bound(backend).await?;
+    let list = listed(lab, &lb.lb_info).await.blocked_by("LST-01")?;
+    let Listed { record_id, .. } = list.has(&backend.addr).blocked_by("LST-01")?;
+    if record_id.is_empty() {
+        lab.note("the list has no recordID, so controllers report what is left over, and keep it");
+        return Ok(());
+    }
+    let expected = format!("ensureBackend({})", backend.uid);
+    list.reply.check(*record_id == expected, || {
+        let expected = format!("recordID {expected:?} of {}, or none", backend.addr);
+        (expected, format!("{record_id:?}"))
+    })
+}
+
+check! { "LST-05" LST_05 = lst_05, must Lst, observer Required,
+    needs [Feature(ListBackends), LoadBalancer, Backend, ForeignBackend],
+    rule "listBackends returns a backend that was registered by hand without a recordID",
+    why "Controllers never remove what has no recordID. One that the driver makes up costs an \
+         operator's server its traffic.",
+    source "LBCF webhook specification, listBackends; d52",
+    typical "A default is filled in where the cloud has no tag.",
+}
+
+async fn lst_05(lab: &Lab) -> CheckOutcome {
+    lab.require("LST-01")?;
+    let (lb, foreign) = lab.given_unregistered_backend().await?;
+    lab.modify_backend("foreign", &foreign).await?;
+    let list = listed(lab, &lb.lb_info).await.blocked_by("LST-01")?;
+    let Some(Listed {
+        record_id, addr, ..
+    }) = list.find(&foreign.addr)
+    else {
+        lab.note("the list has no backends that were registered by hand");
+        return Ok(());
+    };
+    list.reply.check(record_id.is_empty(), || {
+        let expected = format!("no recordID of {addr}, since no call registered it");
+        (expected, format!("{record_id:?}"))
+    })
+}
+
+check! { "LST-06" LST_06 = lst_06, must Lst,
+    needs [Feature(ListBackends), LoadBalancer, Backend, UnknownLbInfo],
+    rule "listBackends returns Fail or an empty list for a load balancer that does not exist",
+    why "It may have been deleted outside of Kubernetes. Backends of another load balancer would \
+         be reported, and removed, as its own.",
+    source "LBCF webhook specification, listBackends; d52",
+    typical "Without a match, the cloud's API returns the targets of all load balancers.",
+}
+
+async fn lst_06(lab: &Lab) -> CheckOutcome {
+    lab.require("LST-01")?;
+    // So that there is a backend elsewhere.
+    lab.given_registered_backend().await?;
+    let unknown = lab.unknown_load_balancer().lb_info;
+    let list = listed_if_any(lab, &unknown).await?;
+    match list
+        .as_ref()
+        .and_then(|list| Some((list, list.backends.first()?)))
+    {
+        None => Ok(()),
+        Some((list, listed)) => {
+            let got = format!("backend {}", listed.addr);
+            Err(list.reply.failed("Fail, or an empty list", got))
+        }
+    }
+}

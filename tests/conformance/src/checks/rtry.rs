@@ -1,16 +1,226 @@
 //! Repeated calls: the meaning of recordIDs, and calls whose connection was closed.
 
-mod after_failure;
-mod closed;
-mod record_ids;
+use super::prelude::*;
 
-use crate::check::Check;
+pub(super) const CHECKS: &[&Check] = &[&RTRY_01, &RTRY_02, &RTRY_03, &RTRY_04, &RTRY_05, &RTRY_06];
 
-pub(super) const CHECKS: &[&Check] = &[
-    &record_ids::RTRY_01,
-    &closed::RTRY_02,
-    &after_failure::RTRY_03,
-    &record_ids::RTRY_04,
-    &after_failure::RTRY_05,
-    &after_failure::RTRY_06,
-];
+check! { "RTRY-01" RTRY_01 = rtry_01, must Rtry, needs [LoadBalancer],
+    rule "A recordID may be any text: with parentheses, of 253 characters, with any letters",
+    why "Controllers in the field write ensureBackend(<uid>); others may write something else. A \
+         driver that checks its form, or uses it unchanged as a name in the cloud, fails each \
+         time.",
+    source "LBCF webhook specification: recordID is opaque (d28)",
+    typical "A pattern for UUIDs, a database column of 64 characters, or a cloud's tag that \
+             accepts ASCII only. Hash it.",
+}
+
+async fn rtry_01(lab: &Lab) -> CheckOutcome {
+    let uid = lab.uid();
+    let long: String = format!("{uid}-").chars().cycle().take(253).collect();
+    let forms = [
+        ("with parentheses", format!("createLoadBalancer({uid})")),
+        ("of 253 characters", long),
+        (
+            "in Chinese, with a space and quotes",
+            format!("负载均衡 \"é\" '{uid}'"),
+        ),
+        (
+            "with slashes and signs",
+            format!("a/b\\c?{uid}&x=<y>%00;--"),
+        ),
+    ];
+    let (lb, backend) = lab.given_unregistered_backend().await?;
+    for (form, record_id) in &forms {
+        let since = format!("with a recordID {form}");
+        for call in [
+            lb.ensure(),
+            backend.generate(),
+            backend.ensure(),
+            backend.deregister(),
+        ] {
+            lab.succeeds(&call.record_id(record_id).unusual(), &since)
+                .await?;
+        }
+    }
+    for (form, record_id) in &forms[1..3] {
+        let since = format!("with a recordID {form}");
+        let mut own = lab.load_balancer();
+        let create = own.create().record_id(record_id).unusual();
+        let created = lab.succeeds(&create, &since).await?;
+        own.lb_info = created.identity(&own.sample.lb_spec);
+        let delete = own.delete().record_id(record_id).unusual();
+        lab.succeeds(&delete, &since).await?;
+    }
+    Ok(())
+}
+
+check! { "RTRY-02" RTRY_02 = rtry_02, must Rtry, observer Improves, needs [LoadBalancer],
+    runs Counting,
+    rule "A call whose connection was closed succeeds when it is repeated, and its work is done \
+          once",
+    why "A controller closes the connection at the webhook's timeout and calls again. A driver \
+         that cancels its work with the connection leaves half of a load balancer, and one that \
+         continues unnoticed creates a second.",
+    source "LBCF controller: timeouts and retries (b10, b18)",
+    typical "The framework cancels the handler when the connection closes, between two calls of \
+             the cloud; or the second call does not find the first. Run the work in its own task, \
+             and let repeated calls join it.",
+}
+
+/// The milliseconds before the check closes the connection.
+const LINGER: [u64; 3] = [0, 5, 50];
+
+async fn rtry_02(lab: &Lab) -> CheckOutcome {
+    lab.require("CLB-01")?;
+    let before = lab.observe().await?;
+    let mut created = Vec::new();
+    for linger in LINGER.map(Duration::from_millis) {
+        let lb = lab.load_balancer();
+        let _ = lab.call_and_hang_up(&lb.create(), linger).await;
+        created.push(lab.created(lb).await?);
+    }
+    let count = created.len();
+    let expected = format!("{count} new load balancers in the cloud, one for each recordID");
+    lab.created_since(before.as_ref(), count, expected).await?;
+    let Some(lb) = created.first().filter(|_| lab.has_backends()) else {
+        return Ok(());
+    };
+    for linger in LINGER.map(Duration::from_millis) {
+        let backend = lab.given_backend(lb).await?;
+        let _ = lab.call_and_hang_up(&backend.ensure(), linger).await;
+        let backend = lab.registered(backend).await?;
+        lab.is_bound_once(&backend).await?;
+        let _ = lab.call_and_hang_up(&backend.deregister(), linger).await;
+        lab.deregistered(&backend).await?;
+    }
+    Ok(())
+}
+
+check! { "RTRY-03" RTRY_03 = rtry_03, must Rtry, needs [LoadBalancer, InvalidLoadBalancer],
+    rule "After a Fail, a corrected call under the same recordID succeeds",
+    why "The recordID belongs to the object. After the user's correction the next call has the \
+         same one, and a driver that remembers the Fail never recovers.",
+    source "LBCF controller: recordID is made from the object's uid (d28)",
+    typical "Results are stored by recordID, failures included.",
+}
+
+async fn rtry_03(lab: &Lab) -> CheckOutcome {
+    lab.require("CLB-01")?;
+    let invalid = lab.load_balancer_of(lab.fixture().load_balancer.invalid.first());
+    let valid = lab.load_balancer().renewed(invalid.uid.clone());
+    let reply = lab.until_done(&invalid.create()).await?;
+    reply
+        .fail("since the fixture declares it invalid")
+        .blocked_by("CLB-05")?;
+    let valid = lab.created(valid).await?;
+    let invalid = lab.fixture().backend.parameters.invalid.first();
+    let Some(invalid) = invalid.filter(|_| lab.has_backends()) else {
+        return Ok(());
+    };
+    let backend = lab.given_backend(&valid).await?;
+    // A driver may accept invalid parameters here.
+    lab.until_done(&backend.ensure_with(&lab.filled(invalid)))
+        .await?;
+    lab.registered(backend).await.map(drop)
+}
+
+check! { "RTRY-04" RTRY_04 = rtry_04, should Rtry, observer Improves, needs [LoadBalancer],
+    runs Counting,
+    rule "A call that arrives twice with the same retryID does no harm",
+    why "Proxies and clients send a request again when its connection breaks.",
+    source "derived: RFC 9110 on retries",
+    typical "A table of retryIDs that rejects the second call.",
+}
+
+async fn rtry_04(lab: &Lab) -> CheckOutcome {
+    const SINCE: &str = "since the same call succeeded before";
+    lab.require("CLB-01")?;
+    let before = lab.observe().await?;
+    let lb = lab.load_balancer();
+    lab.keeps_succeeding(3, &lb.create().retry_id(lab.uid()), SINCE)
+        .await?;
+    let lb = lab.created(lb).await?;
+    lab.created_since(before.as_ref(), 1, "one new load balancer in the cloud")
+        .await?;
+    if !lab.has_backends() {
+        return Ok(());
+    }
+    let backend = lab.given_backend(&lb).await?;
+    for call in [backend.ensure(), backend.deregister()] {
+        lab.keeps_succeeding(3, &call.retry_id(lab.uid()), SINCE)
+            .await?;
+    }
+    Ok(())
+}
+
+check! { "RTRY-05" RTRY_05 = rtry_05, should Rtry, needs [LoadBalancer, Backend, Fault],
+    runs Exclusive,
+    rule "While the cloud fails, operations respond with HTTP 200, Fail or Running, and a msg; \
+          afterwards they succeed",
+    why "The msg reaches the user, an exception does not. And nothing has to be restarted when \
+         the cloud works again.",
+    source "LBCF webhook specification: status Fail",
+    typical "The cloud's error becomes 500 or 502.",
+}
+
+async fn rtry_05(lab: &Lab) -> CheckOutcome {
+    let (lb, backend) = lab.given_unregistered_backend().await?;
+    let other = lab.load_balancer();
+    lab.fault(true).await?;
+    let mut outcome = Ok(());
+    for call in [other.create(), lb.ensure(), backend.ensure()] {
+        let reply = lab.call(&call.unusual()).await;
+        let has_status = matches!(reply.status(), Some(Status::Fail | Status::Running));
+        let is_proper = has_status && reply.http_status() == Some(200) && !reply.msg().is_empty();
+        outcome = outcome.and_then(|()| {
+            reply.check(is_proper, || {
+                let expected =
+                    "HTTP 200 with status Fail or Running and a msg, since the cloud does not work";
+                (expected, reply.summary())
+            })
+        });
+        if outcome.is_err() {
+            break;
+        }
+    }
+    lab.fault(false).await?;
+    outcome?;
+    lab.registered(backend).await?;
+    lab.created(other).await.map(drop)
+}
+
+check! { "RTRY-06" RTRY_06 = rtry_06, should Rtry,
+    rule "A failing call gets a response within the webhook's timeout: the driver's own retries \
+          do not exceed it",
+    why "The controller retries on its own. It closes the connection to a driver that retries for \
+         longer, and the user never reads the reason.",
+    source "LBCF webhook specification: drivers need not retry",
+    typical "The cloud's client library retries many times with growing delays. Limit it to less \
+             than the webhook's timeout.",
+}
+
+async fn rtry_06(lab: &Lab) -> CheckOutcome {
+    let mut calls = Vec::new();
+    for sample in &lab.fixture().load_balancer.invalid {
+        calls.push(lab.load_balancer_of(Some(sample)).create());
+    }
+    if lab.fixture().load_balancer.unknown_lb_info.is_some() {
+        let unknown = lab.unknown_load_balancer();
+        calls.extend([unknown.ensure(), lab.unknown_backend(&unknown).ensure()]);
+    }
+    if calls.is_empty() {
+        let needed = "needs loadBalancer.invalid or loadBalancer.unknownLBInfo in the fixture";
+        return Err(CheckError::Skipped(needed.to_owned()));
+    }
+    for call in calls {
+        let reply = lab.call(&call).await;
+        if let Some(NoResponse::TimedOut(after)) = reply.no_response() {
+            let expected = format!(
+                "a response of {} within the webhook's timeout",
+                call.webhook()
+            );
+            return Err(reply.failed(expected, format!("none within {after:?}")));
+        }
+    }
+    Ok(())
+}

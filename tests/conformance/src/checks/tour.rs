@@ -1,11 +1,8 @@
 //! The exchanges for checks of the whole run, with at least one call of each webhook.
 
+use super::prelude::*;
 use super::{jpd, lst};
-use crate::check::Feature;
-use crate::exchange::{Exchange, RequestKind};
-use crate::lab::{Lab, Source, healthz, validate_backend};
 use lbcf_driver_sdk::webhook::{Obligation, WebhookInfo};
-use std::sync::Arc;
 
 /// The webhooks of this driver: the nine that every driver has (b12), and judgePodDeregister and
 /// listBackends if its features name them.

@@ -1,10 +1,11 @@
 //! The connection to the driver besides its URL: headers, certificates, a token.
 
+use super::console::CommandError;
 use super::values::Header;
-use super::{CommandError, Secret};
 use crate::fixture::Endpoint;
 use crate::transport::{Settings, Transport};
 use http::{HeaderName, HeaderValue};
+use lbcf_serving::secret::Secret;
 use std::path::{Path, PathBuf};
 
 /// The limit of a token, in bytes.
@@ -13,11 +14,11 @@ const LONGEST_TOKEN: u64 = 64 << 10;
 /// The connection to the driver besides its URL.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Connection")]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_CONFORMANCE_"))]
 pub struct ConnectionArgs {
     /// Header of each call, such as 'X-Tenant: me'; may be repeated, and is never shown
     #[arg(
         long = "header",
-        env = "LBCF_CONFORMANCE_HEADER",
         value_name = "NAME: VALUE",
         hide_env_values = true,
         value_delimiter = '\n'
@@ -26,33 +27,19 @@ pub struct ConnectionArgs {
     pub headers: Vec<Secret>,
 
     /// PEM file with the trusted certificates instead of the system's, for https; may be repeated
-    #[arg(
-        long = "ca-file",
-        env = "LBCF_CONFORMANCE_CA_FILE",
-        value_name = "FILE"
-    )]
+    #[arg(long = "ca-file", value_name = "FILE")]
     pub ca_files: Vec<PathBuf>,
 
     /// PEM file with the client certificate, for drivers that require one
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_CLIENT_CERT_FILE",
-        value_name = "FILE",
-        requires = "client_key_file"
-    )]
+    #[arg(long, value_name = "FILE", requires = "client_key_file")]
     pub client_cert_file: Option<PathBuf>,
 
     /// PEM file with the key of --client-cert-file
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_CLIENT_KEY_FILE",
-        value_name = "FILE",
-        requires = "client_cert_file"
-    )]
+    #[arg(long, value_name = "FILE", requires = "client_cert_file")]
     pub client_key_file: Option<PathBuf>,
 
     /// File with a token, sent as 'Authorization: Bearer …'
-    #[arg(long, env = "LBCF_CONFORMANCE_TOKEN_FILE", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 }
 

@@ -1,6 +1,6 @@
 //! The destinations of reports.
 
-use super::CommandError;
+use super::console::CommandError;
 use super::run_args::RunArgs;
 use crate::output::{Format, Output};
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The sample exchanges of `explain`.
 
-use crate::check::Group;
+use crate::classification::Group;
 
 /// A call and a valid response.
 #[derive(Debug, Clone, Copy)]
@@ -10,77 +10,120 @@ pub(super) struct Example {
     pub(super) response: &'static str,
 }
 
+/// A typical exchange of groups. Bad input, life cycles and latency have none.
+const EXAMPLES: [(&[Group], Example); 13] = [
+    (
+        &[Group::Hlth],
+        Example {
+            webhook: "healthz",
+            request: "{}",
+            response: r#"{"healthy":true}"#,
+        },
+    ),
+    (
+        &[Group::Vlb],
+        Example {
+            webhook: "validateLoadBalancer",
+            request: r#"{"lbSpec":{"vpc":"vpc-1"},"operation":"Create","attributes":null,"oldAttributes":null,"dryRun":false}"#,
+            response: r#"{"succ":true,"msg":""}"#,
+        },
+    ),
+    (
+        &[Group::Wire, Group::Clb],
+        Example {
+            webhook: "createLoadBalancer",
+            request: r#"{"recordID":"createLoadBalancer(5ba2)","retryID":"0f6c","lbSpec":{"vpc":"vpc-1"},"attributes":null,"dryRun":false}"#,
+            response: r#"{"status":"Succ","msg":"","lbInfo":{"lbID":"lb-17"}}"#,
+        },
+    ),
+    (
+        &[Group::Asyn],
+        Example {
+            webhook: "createLoadBalancer",
+            request: r#"{"recordID":"createLoadBalancer(5ba2)","retryID":"0f6c","lbSpec":{"vpc":"vpc-1"},"attributes":null,"dryRun":false}"#,
+            response: r#"{"status":"Running","msg":"being created","minRetryDelayInSeconds":5}"#,
+        },
+    ),
+    (
+        &[Group::Elb],
+        Example {
+            webhook: "ensureLoadBalancer",
+            request: r#"{"recordID":"ensureLoadBalancer(5ba2)","retryID":"91d0","lbInfo":{"lbID":"lb-17"},"attributes":{"bandwidth":"10"},"dryRun":false}"#,
+            response: r#"{"status":"Succ","msg":""}"#,
+        },
+    ),
+    (
+        &[Group::Dlb],
+        Example {
+            webhook: "deleteLoadBalancer",
+            request: r#"{"recordID":"deleteLoadBalancer(5ba2)","retryID":"c27e","lbInfo":null,"attributes":null,"dryRun":false}"#,
+            response: r#"{"status":"Succ","msg":""}"#,
+        },
+    ),
+    (
+        &[Group::Vbe],
+        Example {
+            webhook: "validateBackend",
+            request: r#"{"backendType":"Pod","lbInfo":null,"operation":"Update","parameters":{"weight":"80"},"OldParameters":{"weight":"50"},"dryRun":false}"#,
+            response: r#"{"succ":true,"msg":""}"#,
+        },
+    ),
+    (
+        &[Group::Gen],
+        Example {
+            webhook: "generateBackendAddr",
+            request: r#"{"recordID":"generateBackendAddr(77aa)","retryID":"e5b1","lbInfo":{"lbID":"lb-17"},"lbAttributes":null,"parameters":null,"podBackend":{"pod":{"metadata":{"name":"web-0"},"status":{"podIP":"10.0.0.7"}},"port":{"port":8080,"protocol":"TCP"}},"dryRun":false}"#,
+            response: r#"{"status":"Succ","msg":"","backendAddr":"10.0.0.7:8080"}"#,
+        },
+    ),
+    (
+        &[Group::Ens, Group::Rtry, Group::Conc],
+        Example {
+            webhook: "ensureBackend",
+            request: r#"{"recordID":"ensureBackend(77aa)","retryID":"3c44","lbInfo":{"lbID":"lb-17"},"backendAddr":"10.0.0.7:8080","parameters":{"weight":"50"},"injectedInfo":null,"dryRun":false}"#,
+            response: r#"{"status":"Succ","msg":"","injectedInfo":{"bindingID":"b-3"}}"#,
+        },
+    ),
+    (
+        &[Group::Dry],
+        Example {
+            webhook: "ensureBackend",
+            request: r#"{"recordID":"ensureBackend(77aa)","retryID":"3c44","lbInfo":{"lbID":"lb-17"},"backendAddr":"10.0.0.7:8080","parameters":{"weight":"50"},"injectedInfo":null,"dryRun":true}"#,
+            response: r#"{"status":"Succ","msg":"dry run: nothing was changed"}"#,
+        },
+    ),
+    (
+        &[Group::Drg],
+        Example {
+            webhook: "deregisterBackend",
+            request: r#"{"recordID":"deregisterBackend(77aa)","retryID":"8d02","lbInfo":{"lbID":"lb-17"},"backendAddr":"10.0.0.7:8080","parameters":null,"injectedInfo":null,"dryRun":false}"#,
+            response: r#"{"status":"Succ","msg":""}"#,
+        },
+    ),
+    (
+        &[Group::Jpd],
+        Example {
+            webhook: "judgePodDeregister",
+            request: r#"{"dryRun":false,"notReadyPods":[{"metadata":{"name":"web-0","namespace":"shop"}}]}"#,
+            response: r#"{"succ":true,"msg":"","doNotDeregister":[{"metadata":{"name":"web-0","namespace":"shop"}}]}"#,
+        },
+    ),
+    (
+        &[Group::Lst],
+        Example {
+            webhook: "listBackends",
+            request: r#"{"recordID":"listBackends(90fe)","retryID":"b7a3","lbInfo":{"lbID":"lb-17"},"dryRun":false}"#,
+            response: r#"{"status":"Succ","msg":"","backends":[{"backendAddr":"10.0.0.7:8080","parameters":{"weight":"50"},"recordID":"ensureBackend(77aa)"}]}"#,
+        },
+    ),
+];
+
 /// A typical exchange of a group; `None` for groups without one.
-pub(super) const fn of(group: Group) -> Option<Example> {
-    let (webhook, request, response) = match group {
-        Group::Hlth => ("healthz", "{}", r#"{"healthy":true}"#),
-        Group::Vlb => (
-            "validateLoadBalancer",
-            r#"{"lbSpec":{"vpc":"vpc-1"},"operation":"Create","attributes":null,"oldAttributes":null,"dryRun":false}"#,
-            r#"{"succ":true,"msg":""}"#,
-        ),
-        Group::Wire | Group::Clb => (
-            "createLoadBalancer",
-            r#"{"recordID":"createLoadBalancer(5ba2)","retryID":"0f6c","lbSpec":{"vpc":"vpc-1"},"attributes":null,"dryRun":false}"#,
-            r#"{"status":"Succ","msg":"","lbInfo":{"lbID":"lb-17"}}"#,
-        ),
-        Group::Asyn => (
-            "createLoadBalancer",
-            r#"{"recordID":"createLoadBalancer(5ba2)","retryID":"0f6c","lbSpec":{"vpc":"vpc-1"},"attributes":null,"dryRun":false}"#,
-            r#"{"status":"Running","msg":"being created","minRetryDelayInSeconds":5}"#,
-        ),
-        Group::Elb => (
-            "ensureLoadBalancer",
-            r#"{"recordID":"ensureLoadBalancer(5ba2)","retryID":"91d0","lbInfo":{"lbID":"lb-17"},"attributes":{"bandwidth":"10"},"dryRun":false}"#,
-            r#"{"status":"Succ","msg":""}"#,
-        ),
-        Group::Dlb => (
-            "deleteLoadBalancer",
-            r#"{"recordID":"deleteLoadBalancer(5ba2)","retryID":"c27e","lbInfo":null,"attributes":null,"dryRun":false}"#,
-            r#"{"status":"Succ","msg":""}"#,
-        ),
-        Group::Vbe => (
-            "validateBackend",
-            r#"{"backendType":"Pod","lbInfo":null,"operation":"Update","parameters":{"weight":"80"},"OldParameters":{"weight":"50"},"dryRun":false}"#,
-            r#"{"succ":true,"msg":""}"#,
-        ),
-        Group::Gen => (
-            "generateBackendAddr",
-            r#"{"recordID":"generateBackendAddr(77aa)","retryID":"e5b1","lbInfo":{"lbID":"lb-17"},"lbAttributes":null,"parameters":null,"podBackend":{"pod":{"metadata":{"name":"web-0"},"status":{"podIP":"10.0.0.7"}},"port":{"port":8080,"protocol":"TCP"}},"dryRun":false}"#,
-            r#"{"status":"Succ","msg":"","backendAddr":"10.0.0.7:8080"}"#,
-        ),
-        Group::Ens | Group::Rtry | Group::Conc => (
-            "ensureBackend",
-            r#"{"recordID":"ensureBackend(77aa)","retryID":"3c44","lbInfo":{"lbID":"lb-17"},"backendAddr":"10.0.0.7:8080","parameters":{"weight":"50"},"injectedInfo":null,"dryRun":false}"#,
-            r#"{"status":"Succ","msg":"","injectedInfo":{"bindingID":"b-3"}}"#,
-        ),
-        Group::Dry => (
-            "ensureBackend",
-            r#"{"recordID":"ensureBackend(77aa)","retryID":"3c44","lbInfo":{"lbID":"lb-17"},"backendAddr":"10.0.0.7:8080","parameters":{"weight":"50"},"injectedInfo":null,"dryRun":true}"#,
-            r#"{"status":"Succ","msg":"dry run: nothing was changed"}"#,
-        ),
-        Group::Drg => (
-            "deregisterBackend",
-            r#"{"recordID":"deregisterBackend(77aa)","retryID":"8d02","lbInfo":{"lbID":"lb-17"},"backendAddr":"10.0.0.7:8080","parameters":null,"injectedInfo":null,"dryRun":false}"#,
-            r#"{"status":"Succ","msg":""}"#,
-        ),
-        Group::Jpd => (
-            "judgePodDeregister",
-            r#"{"dryRun":false,"notReadyPods":[{"metadata":{"name":"web-0","namespace":"shop"}}]}"#,
-            r#"{"succ":true,"msg":"","doNotDeregister":[{"metadata":{"name":"web-0","namespace":"shop"}}]}"#,
-        ),
-        Group::Lst => (
-            "listBackends",
-            r#"{"recordID":"listBackends(90fe)","retryID":"b7a3","lbInfo":{"lbID":"lb-17"},"dryRun":false}"#,
-            r#"{"status":"Succ","msg":"","backends":[{"backendAddr":"10.0.0.7:8080","parameters":{"weight":"50"},"recordID":"ensureBackend(77aa)"}]}"#,
-        ),
-        Group::Bad | Group::Life | Group::Lat => return None,
-    };
-    Some(Example {
-        webhook,
-        request,
-        response,
-    })
+pub(super) fn of(group: Group) -> Option<Example> {
+    let mut examples = EXAMPLES.iter();
+    examples
+        .find(|(groups, _)| groups.contains(&group))
+        .map(|(_, example)| *example)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `explain`: the full description of checks.
 
-use super::{CommandError, example, list, names, needs, print};
+use super::console::{CommandError, print};
+use super::{example, list, names, needs};
 use crate::check::Check;
 use crate::checks;
 use crate::output::human::layout::Page;

@@ -1,9 +1,9 @@
 //! The inputs of a run: flags and variables override the fixture, the fixture overrides defaults.
 
+use super::console::CommandError;
 use super::names;
 use super::run_args::RunArgs;
 use super::values::BudgetArg;
-use super::{CommandError, Secret};
 use crate::checks;
 use crate::fixture::placeholders::DriverAddress;
 use crate::fixture::{Fixture, Observe, read_known_failures};
@@ -11,13 +11,14 @@ use crate::init;
 use crate::report::{FailOn, FailurePolicy};
 use crate::served::ServedFixture;
 use crate::settings::Settings;
+use lbcf_serving::secret::Secret;
 use std::path::PathBuf;
 
 #[derive(Debug)]
 pub(super) struct RunInputs {
     pub(super) fixture: Fixture,
     pub(super) path: Option<PathBuf>,
-    /// What is not used of a fixture that the driver serves; `None` when it serves none.
+    /// The unused parts of a fixture that the driver serves; `None` when it serves none.
     pub(super) ignored: Option<Vec<String>>,
     pub(super) settings: Settings,
 }
@@ -119,7 +120,6 @@ fn with_flags(mut fixture: Fixture, args: &RunArgs, ids: &[&str]) -> Result<Fixt
         fixture.known_failures.extend(known);
     }
     if args.timeout.is_some() {
-        fixture.endpoint.timeout = None;
         fixture.endpoint.timeouts.clear();
     }
     if let Some(Secret(url)) = &args.observe_url {

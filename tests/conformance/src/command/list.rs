@@ -1,41 +1,29 @@
 //! `list`: all checks, for people or programs.
 
-use super::{CommandError, names, needs, print};
+use super::console::{CommandError, print};
+use super::needs;
 use crate::SPECIFICATION;
-use crate::check::{Check, Group, Level};
+use crate::check::Check;
 use crate::checks;
+use crate::classification::{Group, Level};
 use crate::output::human::layout::Page;
 use crate::report::Exit;
 use serde_json::json;
 
 /// The checks to list, and the format.
 #[derive(Debug, Clone, Default, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_CONFORMANCE_LIST_"))]
 pub struct ListArgs {
     /// Format of the list
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_LIST_FORMAT",
-        value_name = "FORMAT",
-        default_value = "human"
-    )]
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
 
     /// Only checks of this group, such as ENS; may be repeated
-    #[arg(
-        long = "group",
-        env = "LBCF_CONFORMANCE_LIST_GROUP",
-        value_name = "GROUP",
-        value_delimiter = ','
-    )]
+    #[arg(long = "group", value_name = "GROUP", value_delimiter = ',')]
     pub groups: Vec<String>,
 
     /// Only checks of this level
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_LIST_LEVEL",
-        value_name = "LEVEL",
-        ignore_case = true
-    )]
+    #[arg(long, value_name = "LEVEL", ignore_case = true)]
     pub level: Option<LevelArg>,
 }
 
@@ -85,7 +73,7 @@ fn selected(args: &ListArgs) -> Result<Vec<&'static Check>, CommandError> {
     let mut groups = Vec::new();
     for name in args.groups.iter().map(|name| name.trim()) {
         let known = Group::ALL.map(Group::id).join(", ");
-        let group = names::group(name)
+        let group = Group::by_id(name)
             .ok_or_else(|| CommandError::usage(format!("--group {name:?}: allowed are {known}")))?;
         groups.push(group);
     }

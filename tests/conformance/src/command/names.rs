@@ -1,8 +1,9 @@
 //! Checks and groups by name, with suggestions for unknown names.
 
-use super::CommandError;
-use crate::check::{Check, Group};
+use super::console::CommandError;
+use crate::check::Check;
 use crate::checks;
+use crate::classification::Group;
 
 /// The names of checks and groups of a flag, without empty ones.
 pub(super) fn read(flag: &str, names: &[String]) -> Result<Vec<String>, CommandError> {
@@ -11,7 +12,7 @@ pub(super) fn read(flag: &str, names: &[String]) -> Result<Vec<String>, CommandE
         if name.is_empty() {
             continue;
         }
-        if checks::by_id(name).is_none() && group(name).is_none() {
+        if checks::by_id(name).is_none() && Group::by_id(name).is_none() {
             let problem = unknown(name, true);
             return Err(CommandError::usage(format!("{flag}: {problem}")));
         }
@@ -27,13 +28,6 @@ pub(super) fn checks(ids: &[String]) -> Result<Vec<&'static Check>, CommandError
             checks::by_id(id.trim()).ok_or_else(|| CommandError::usage(unknown(id.trim(), false)))
         })
         .collect()
-}
-
-/// The group with this id, compared without regard to case.
-pub(super) fn group(id: &str) -> Option<Group> {
-    Group::ALL
-        .into_iter()
-        .find(|group| group.id().eq_ignore_ascii_case(id))
 }
 
 /// The message for an unknown name.

@@ -8,19 +8,12 @@ pub(super) fn name(need: Need) -> String {
         Need::Feature(feature) => format!("feature {}", feature.name()),
         Need::Without(feature) => format!("no feature {}", feature.name()),
         Need::LoadBalancer => "loadBalancer.valid".to_owned(),
-        Need::InvalidLoadBalancer => "loadBalancer.invalid".to_owned(),
-        Need::UpdateAttributes => "loadBalancer.update.attributes".to_owned(),
-        Need::ForbiddenUpdate => "loadBalancer.update.forbidden".to_owned(),
-        Need::UnknownLbInfo => "loadBalancer.unknownLBInfo".to_owned(),
         Need::Backend => "feature backend.pod, backend.service or backend.static".to_owned(),
         Need::GeneratedBackend => "feature backend.pod or backend.service".to_owned(),
-        Need::InvalidParameters => "backend.parameters.invalid".to_owned(),
-        Need::UpdateParameters => "backend.parameters.update".to_owned(),
-        Need::Restart => "restart".to_owned(),
-        Need::Fault => "fault".to_owned(),
         Need::ForeignBackend => "observer that registers a foreign backend".to_owned(),
         Need::Unbinding => "observer that deregisters a backend".to_owned(),
         Need::AttributeDrift => "observer that changes attributes".to_owned(),
+        part => part.part_of_fixture().unwrap_or_default().to_owned(),
     }
 }
 

@@ -6,15 +6,17 @@ mod journal;
 mod plan;
 
 use super::connection::ConnectionArgs;
+use super::console::{CommandError, print, print_error};
+use super::names;
 use super::values::call_time;
 use super::verbose::{response, sent};
-use super::{CommandError, Secret, names, print, print_error};
 use crate::exchange::NoResponse;
 use crate::fixture::Endpoint;
 use crate::output::human::layout::Page;
 use crate::output::{curl_of, read, shown};
 use crate::report::{ExchangeReport, Exit, Report};
 use crate::transport::Transport;
+use lbcf_serving::secret::Secret;
 use plan::{Replay, ReplayedCall};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,6 +27,7 @@ const LONGEST_REPORT: u64 = 256 << 20;
 
 /// The calls to repeat, and the driver.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_CONFORMANCE_"))]
 #[command(
     after_help = "The calls are real: they may create and delete load balancers, without confirmation, and nothing is cleaned up. Exit code 0: all were sent; 1: some were not; 2: invalid arguments or an invalid report; 3: the driver cannot be reached."
 )]
@@ -35,26 +38,15 @@ pub struct ReplayArgs {
 
     /// URL of the driver
     // The URL may contain a password, and help texts show the values of variables.
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_URL",
-        value_name = "URL",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "URL", hide_env_values = true)]
     pub url: Secret,
 
     /// Only the calls of these checks, also if they passed: ids or groups, separated by commas
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_ONLY",
-        value_name = "IDS",
-        value_delimiter = ','
-    )]
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub only: Vec<String>,
 
     /// Timeout of a call, up to 60s
-    #[arg(long, env = "LBCF_CONFORMANCE_TIMEOUT", value_name = "DURATION", default_value = "10s",
-        value_parser = call_time)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = call_time)]
     pub timeout: Duration,
 
     #[command(flatten)]

@@ -1,13 +1,14 @@
 //! The command line that repeats a run, without secrets.
 
+use super::console::CommandError;
 use super::inputs::{DriverSource, RunInputs};
 use super::run_args::RunArgs;
-use super::{CommandError, Secret};
 use crate::fixture::duration::shown;
 use crate::init::word;
 use crate::report::FailOn;
 use crate::settings::Settings;
 use clap::ValueEnum as _;
+use lbcf_serving::secret::Secret;
 use std::path::Path;
 
 /// The command line, with `***` instead of secrets, and with the names of files that contain some.

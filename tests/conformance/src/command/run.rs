@@ -1,10 +1,11 @@
 //! `run`: configures a run by the flags, handles signals, and writes the reports.
 
 use super::connection::ConnectionArgs;
+use super::console::{CommandError, print_error};
 use super::inputs::{DriverSource, RunInputs};
 use super::run_args::RunArgs;
 use super::verbose::WithRequests;
-use super::{CommandError, Secret, destinations, print_error, reproduce};
+use super::{destinations, reproduce};
 use crate::checks;
 use crate::driver::{Exec, ExecError};
 use crate::fixture::{Endpoint, Fixture, Observe};
@@ -15,6 +16,7 @@ use crate::selection::{self, Capabilities, Plan};
 use crate::settings::Settings;
 use crate::suite::{Suite, SuiteError};
 use crate::transport::Transport;
+use lbcf_serving::secret::Secret;
 use lbcf_serving::signals::Signals;
 use std::sync::Arc;
 use tokio::sync::oneshot;

@@ -1,24 +1,24 @@
 //! The flags of `run`. Missing values come from the fixture, or else are defaults.
 
-use super::Secret;
 use super::connection::ConnectionArgs;
 use super::values::{BudgetArg, call_time, time_scale, wait};
 use crate::output::{Color, Format, Output};
 use crate::report::FailOn;
 use crate::settings::Profile;
 use clap::builder::RangedU64ValueParser;
+use lbcf_serving::secret::Secret;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// The driver, the checks to run, and the reports to write.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_CONFORMANCE_"))]
 pub struct RunArgs {
     /// URL of a running driver, such as http://127.0.0.1:8080 [default: endpoint.url of the
     /// fixture]
     // The URL may have a password, and help texts show the values of variables.
     #[arg(
         long,
-        env = "LBCF_CONFORMANCE_URL",
         value_name = "URL",
         hide_env_values = true,
         conflicts_with = "exec"
@@ -27,45 +27,33 @@ pub struct RunArgs {
 
     /// Shell command that starts the driver; {port} stands for a free port. It is stopped at the
     /// end of the run, with all its child processes
-    #[arg(long, env = "LBCF_CONFORMANCE_EXEC", value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND")]
     pub exec: Option<String>,
 
     /// Path of the driver that --exec starts [default: that of endpoint.url of the fixture]
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_EXEC_PATH",
-        value_name = "PATH",
-        requires = "exec"
-    )]
+    #[arg(long, value_name = "PATH", requires = "exec")]
     pub exec_path: Option<String>,
 
     /// File that describes the driver; `init` writes one [default: conformance.yaml in this
     /// folder, if it exists]
-    #[arg(long, env = "LBCF_CONFORMANCE_FIXTURE", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub fixture: Option<PathBuf>,
 
-    /// How long to wait for the first response of the driver
-    #[arg(long, env = "LBCF_CONFORMANCE_WAIT", value_name = "DURATION", default_value = "30s",
-        value_parser = wait)]
+    /// Time limit for the first response of the driver
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = wait)]
     pub wait: Duration,
 
     #[command(flatten)]
-    /// How to connect to the driver.
+    /// The connection to the driver.
     pub connection: ConnectionArgs,
 
     /// Which checks apply to the driver [default: by the fixture's features, else core]
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_PROFILE",
-        value_name = "PROFILE",
-        help_heading = "Checks"
-    )]
+    #[arg(long, value_name = "PROFILE", help_heading = "Checks")]
     pub profile: Option<Profile>,
 
     /// Run only these checks: ids or groups, separated by commas; may be repeated
     #[arg(
         long,
-        env = "LBCF_CONFORMANCE_ONLY",
         value_name = "IDS",
         value_delimiter = ',',
         help_heading = "Checks"
@@ -75,7 +63,6 @@ pub struct RunArgs {
     /// Skip these checks: ids or groups, separated by commas; may be repeated
     #[arg(
         long,
-        env = "LBCF_CONFORMANCE_SKIP",
         value_name = "IDS",
         value_delimiter = ',',
         help_heading = "Checks"
@@ -83,23 +70,17 @@ pub struct RunArgs {
     pub skip: Vec<String>,
 
     /// File of known failures: a line per check, with its id and the reason
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_KNOWN_FAILURES",
-        value_name = "FILE",
-        help_heading = "Checks"
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Checks")]
     pub known_failures: Option<PathBuf>,
 
     /// Fail when a known failure passes
-    #[arg(long, env = "LBCF_CONFORMANCE_STRICT_KNOWN", help_heading = "Checks")]
+    #[arg(long, help_heading = "Checks")]
     pub strict_known: bool,
 
     /// URL of the observer, which lists the load balancers and backends that really exist; {url}, {host}
     /// and {port} are those of the driver
     #[arg(
         long,
-        env = "LBCF_CONFORMANCE_OBSERVE_URL",
         value_name = "URL",
         hide_env_values = true,
         conflicts_with = "observe_cmd",
@@ -108,51 +89,51 @@ pub struct RunArgs {
     pub observe_url: Option<Secret>,
 
     /// Shell command that prints what --observe-url would return; with the same placeholders
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_OBSERVE_CMD",
-        value_name = "COMMAND",
-        help_heading = "Observer"
-    )]
+    #[arg(long, value_name = "COMMAND", help_heading = "Observer")]
     pub observe_cmd: Option<String>,
 
-    /// How often checks repeat a call, from 1 to 1000
-    #[arg(long, env = "LBCF_CONFORMANCE_REPEAT", value_name = "TIMES", default_value_t = 10,
+    /// Number of times that checks repeat a call, from 1 to 1000
+    #[arg(
+        long,
+        value_name = "TIMES",
+        default_value_t = 10,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000),
-        help_heading = "Run")]
+        help_heading = "Run",
+    )]
     pub repeat: usize,
 
-    /// How many concurrent calls checks send, from 1 to 1000
-    #[arg(long, env = "LBCF_CONFORMANCE_CONCURRENCY", value_name = "CALLS", default_value_t = 50,
+    /// Number of concurrent calls that checks send, from 1 to 1000
+    #[arg(
+        long,
+        value_name = "CALLS",
+        default_value_t = 50,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000),
-        help_heading = "Run")]
+        help_heading = "Run",
+    )]
     pub concurrency: usize,
 
-    /// How many checks run concurrently, from 1 to 64
-    #[arg(long, env = "LBCF_CONFORMANCE_JOBS", value_name = "CHECKS", default_value_t = 8,
+    /// Number of checks that run concurrently, from 1 to 64
+    #[arg(
+        long,
+        value_name = "CHECKS",
+        default_value_t = 8,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=64),
-        help_heading = "Run")]
+        help_heading = "Run",
+    )]
     pub jobs: usize,
 
     /// Seed of names and UIDs: the same seed gives the same calls [default: random]
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_SEED",
-        value_name = "NUMBER",
-        help_heading = "Run"
-    )]
+    #[arg(long, value_name = "NUMBER", help_heading = "Run")]
     pub seed: Option<u64>,
 
-    /// How long a call may take, up to 60s [default: that of the fixture, else 10s]
-    #[arg(long, env = "LBCF_CONFORMANCE_TIMEOUT", value_name = "DURATION",
-        value_parser = call_time, help_heading = "Run")]
+    /// Time limit of a call, up to 60s [default: that of the fixture, else 10s]
+    #[arg(long, value_name = "DURATION", value_parser = call_time, help_heading = "Run")]
     pub timeout: Option<Duration>,
 
     /// Time limits: async=DURATION for an operation that is Running, total=DURATION for the run; may
     /// be repeated [default: those of the fixture, else async=45s,total=10m]
     #[arg(
         long = "budget",
-        env = "LBCF_CONFORMANCE_BUDGET",
         value_name = "WHAT=DURATION",
         value_delimiter = ',',
         help_heading = "Run"
@@ -160,15 +141,19 @@ pub struct RunArgs {
     pub budgets: Vec<BudgetArg>,
 
     /// Factor for the delays that the driver requests, from 0 to 10
-    #[arg(long, env = "LBCF_CONFORMANCE_TIME_SCALE", value_name = "FACTOR", default_value = "1",
-        value_parser = time_scale, help_heading = "Run")]
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        default_value = "1",
+        value_parser = time_scale,
+        help_heading = "Run",
+    )]
     pub time_scale: f64,
 
-    /// What fails the run besides a failed MUST: should, a failed SHOULD; partial, a MUST that could
+    /// Failures besides a failed MUST: should, a failed SHOULD; partial, a MUST that could
     /// not be tested; both, separated by a comma
     #[arg(
         long,
-        env = "LBCF_CONFORMANCE_FAIL_ON",
         value_name = "WHAT",
         default_value = "must",
         value_delimiter = ',',
@@ -177,17 +162,16 @@ pub struct RunArgs {
     pub fail_on: Vec<FailOn>,
 
     /// Stop after the first check that fails
-    #[arg(long, env = "LBCF_CONFORMANCE_FAIL_FAST", help_heading = "Run")]
+    #[arg(long, help_heading = "Run")]
     pub fail_fast: bool,
 
     /// Do not delete the created load balancers and backends
-    #[arg(long, env = "LBCF_CONFORMANCE_NO_CLEANUP", help_heading = "Run")]
+    #[arg(long, help_heading = "Run")]
     pub no_cleanup: bool,
 
-    /// Write a report: human, json, junit, tap, markdown, github or yaml; may be repeated
+    /// Write a report: human, json, junit, markdown, github or yaml; may be repeated
     #[arg(
         long = "output",
-        env = "LBCF_CONFORMANCE_OUTPUT",
         value_name = "FORMAT=PATH",
         value_delimiter = ',',
         help_heading = "Output"
@@ -195,40 +179,24 @@ pub struct RunArgs {
     pub outputs: Vec<Output>,
 
     /// Format of the report on standard output [default: human]
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_FORMAT",
-        value_name = "FORMAT",
-        help_heading = "Output"
-    )]
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub format: Option<Format>,
 
     /// Write a YAML report for publication
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_REPORT",
-        value_name = "FILE",
-        help_heading = "Output"
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub report: Option<PathBuf>,
 
     /// Show each call as a curl command, and keep the calls of passed checks in reports, too
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_VERBOSE",
-        conflicts_with = "quiet",
-        help_heading = "Output"
-    )]
+    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
     pub verbose: bool,
 
     /// Show no progress on standard error
-    #[arg(long, env = "LBCF_CONFORMANCE_QUIET", help_heading = "Output")]
+    #[arg(long, help_heading = "Output")]
     pub quiet: bool,
 
-    /// Whether to use colors
+    /// Use of colors
     #[arg(
         long,
-        env = "LBCF_CONFORMANCE_COLOR",
         value_name = "WHEN",
         default_value = "auto",
         help_heading = "Output"

@@ -145,12 +145,12 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
         ),
         (&["--known-failures", "/nonexistent/k"], "/nonexistent/k"),
         (
-            &["--output", "json=r", "--output", "tap=r"],
-            "json and tap both go to r",
+            &["--output", "json=r", "--output", "yaml=r"],
+            "json and yaml both go to r",
         ),
         (
-            &["--format", "json", "--output", "tap"],
-            "json and tap both go to standard output",
+            &["--format", "json", "--output", "yaml"],
+            "json and yaml both go to standard output",
         ),
         (
             &["--output", "json=/nonexistent/r"],
@@ -281,12 +281,15 @@ fn people_get_standard_output_unless_others_do() {
     assert_eq!(of(&[]), ["human"]);
     assert_eq!(of(&["--output", "json=a"]), ["human", "json=a"]);
     assert_eq!(
-        of(&["--output", "json=a,tap=b"]),
-        ["human", "json=a", "tap=b"]
+        of(&["--output", "json=a,junit=b"]),
+        ["human", "json=a", "junit=b"]
     );
     assert_eq!(of(&["--output", "human=a"]), ["human=a"]);
     assert_eq!(of(&["--output", "json=-"]), ["json"]);
-    assert_eq!(of(&["--format", "tap", "--report", "r"]), ["tap", "yaml=r"]);
+    assert_eq!(
+        of(&["--format", "junit", "--report", "r"]),
+        ["junit", "yaml=r"]
+    );
 }
 
 /// A fixture in a file that is deleted when it is dropped.
@@ -324,7 +327,7 @@ fn flags_win_over_the_fixture() {
     };
     let (of_fixture, driver) = given(&[]);
     assert_eq!(driver, DriverSource::Url("http://of.fixture/lbcf".into()));
-    assert_eq!(of_fixture.fixture.endpoint.timeouts.len(), 1);
+    assert_eq!(of_fixture.fixture.endpoint.timeouts.len(), 2);
     let (by_flags, driver) = given(&[
         "--url",
         "http://of.flag",

@@ -72,7 +72,7 @@ pub(super) fn call_time(text: &str) -> Result<Duration, String> {
     duration::parse(text, Duration::from_secs(60))
 }
 
-/// How long to wait for a driver.
+/// The wait for a driver.
 pub(super) fn wait(text: &str) -> Result<Duration, String> {
     duration::parse(text, Duration::from_secs(3600))
 }

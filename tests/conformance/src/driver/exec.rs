@@ -56,7 +56,7 @@ pub struct Exec {
     port: u16,
     /// Reserve the port, also while the driver restarts.
     _numbers: Numbers,
-    /// Whether its output is that of this process, too: its standard error.
+    /// True if its output is that of this process, too: its standard error.
     is_shown: bool,
     process: Mutex<Option<ProcessGroup>>,
     output: Arc<Mutex<VecDeque<String>>>,
@@ -124,7 +124,7 @@ impl Exec {
         self.spawn()
     }
 
-    /// Whether the process has exited on its own.
+    /// True if the process has exited on its own.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         let mut process = lock(&self.process);

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::process::Child;
 use tokio::time::{sleep, timeout};
 
-/// How long a group may take to end after SIGTERM.
+/// The time that a group may take to end after SIGTERM.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
-/// How often to look for processes of a group whose shell has ended.
+/// The interval of looking for processes of a group whose shell has ended.
 const POLL: Duration = Duration::from_millis(20);
 
 /// Killed when it is dropped.
@@ -33,7 +33,7 @@ impl ProcessGroup {
         }
     }
 
-    /// Whether the shell has exited. The rest of the group is killed then, too: the kit cannot test a
+    /// True if the shell has exited. The rest of the group is killed then: the kit cannot test a
     /// driver that its shell does not wait for.
     pub(super) fn has_ended(&mut self) -> bool {
         match self.shell.try_wait() {
@@ -93,7 +93,7 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// Whether a process of the group runs. One that exited and was never waited for does not, but still
+/// True if a process of the group runs. One that exited and was not waited for does not, but still
 /// receives signals: in a container, process 1 may never wait for orphans.
 fn is_running(group: Pid) -> bool {
     if test_kill_process_group(group) == Err(Errno::SRCH) {
@@ -110,7 +110,7 @@ fn is_running(group: Pid) -> bool {
     stats.peek().is_none() || stats.any(|stat| is_running_in(&stat, group))
 }
 
-/// Whether this line of `/proc/PID/stat` is of a process that runs in the group.
+/// True if this line of `/proc/PID/stat` is of a process that runs in the group.
 fn is_running_in(stat: &str, group: Pid) -> bool {
     // The name, in parentheses, may contain anything.
     let Some((_, fields)) = stat.rsplit_once(") ") else {

@@ -13,62 +13,10 @@ pub enum Ci {
 pub(super) const WORKFLOW: &str = ".github/workflows/lbcf-conformance.yml";
 
 /// The workflow for GitHub, with lines to fill in.
-pub(super) const GITHUB: &str = r#"# Runs the LBCF conformance checks on the driver. This needs the driver and the binary `lbcf`, but no
-# Kubernetes.
-name: LBCF conformance
-on: [push, pull_request]
-permissions:
-  contents: read
-jobs:
-  conformance:
-    runs-on: ubuntu-latest
-    timeout-minutes: 20
-    steps:
-      - uses: actions/checkout@v4
-      # FILL-IN: build the driver, such as `go build -o driver .`, `pip install -r requirements.txt`
-      # or `npm ci`.
-      - run: go build -o driver .
-      # FILL-IN: install `lbcf`.
-      - run: lbcf --version
-      # FILL-IN: the command that starts the driver; {port} is the port to listen on.
-      - run: >-
-          lbcf conformance run
-          --exec './driver --port {port}'
-          --fixture conformance.yaml
-          --output junit=lbcf-conformance.xml
-          --output markdown="$GITHUB_STEP_SUMMARY"
-          --report lbcf-conformance-report.yaml
-      - uses: actions/upload-artifact@v4
-        if: always()
-        with:
-          name: lbcf-conformance
-          path: |
-            lbcf-conformance.xml
-            lbcf-conformance-report.yaml
-"#;
+pub(super) const GITHUB: &str = include_str!("templates/github.yaml");
 
 /// The job for GitLab.
-pub(super) const GITLAB: &str = r#"# For .gitlab-ci.yml. FILL-IN: the image with `lbcf`, and the driver's image.
-lbcf-conformance:
-  image:
-    name: registry.example/lbcf:VERSION
-    entrypoint: [""]
-  services:
-    - name: $CI_REGISTRY_IMAGE:$CI_COMMIT_SHA
-      alias: driver
-  script:
-    - >-
-      lbcf conformance run
-      --url http://driver:8080 --wait 60s
-      --fixture conformance.yaml
-      --output junit=lbcf-conformance.xml
-      --report lbcf-conformance-report.yaml
-  artifacts:
-    when: always
-    paths: [lbcf-conformance-report.yaml]
-    reports:
-      junit: lbcf-conformance.xml
-"#;
+pub(super) const GITLAB: &str = include_str!("templates/gitlab.yaml");
 
 #[cfg(test)]
 mod tests {

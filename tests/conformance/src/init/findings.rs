@@ -18,7 +18,7 @@ pub struct Findings {
 pub struct Url {
     /// Without user and password.
     pub shown: String,
-    /// Whether user and password were removed.
+    /// True if user and password were removed.
     pub is_cut: bool,
 }
 
@@ -34,7 +34,7 @@ pub enum ProbeResult {
     Probed {
         /// Its response to an empty `lbSpec`.
         empty_spec: EmptySpec,
-        /// Whether it has an OpenAPI document.
+        /// True if it has an OpenAPI document.
         has_document: bool,
     },
 }

@@ -33,7 +33,7 @@ pub struct Maps {
 pub struct Field {
     /// The key in the map.
     pub name: String,
-    /// Whether the document requires it.
+    /// True if the document requires it.
     pub is_required: bool,
     /// The description on one line.
     pub about: String,
@@ -42,7 +42,7 @@ pub struct Field {
 }
 
 impl Maps {
-    /// Whether no field is known.
+    /// True if no field is known.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.lb_spec.is_empty()

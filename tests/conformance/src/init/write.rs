@@ -31,7 +31,7 @@ pub(super) struct NewFile {
     pub(super) text: String,
 }
 
-/// Whether a file may be written.
+/// Verifies that a file may be written.
 pub(super) fn check(path: &Path, force: bool) -> Result<(), InitError> {
     match fs::symlink_metadata(path) {
         Ok(_) if path.is_dir() => Err(InitError::IsAFolder(path.to_owned())),

@@ -3,7 +3,6 @@
 use super::Lab;
 use crate::driver::Driver;
 use crate::fixture::Action;
-use crate::fixture::placeholders::switched;
 use crate::outcome::{CheckError, Failure};
 use crate::program;
 use crate::run::reachable;
@@ -53,7 +52,7 @@ impl Lab {
         self.run.fault_is_on.store(true, Ordering::Relaxed);
         let done = match &self.fixture().fault {
             Some(action) => {
-                self.perform(&switched(action, on), &json!({ "on": on }))
+                self.perform(&action.switched(on), &json!({ "on": on }))
                     .await
             }
             None => Err("the fixture does not define it".to_owned()),

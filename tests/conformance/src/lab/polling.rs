@@ -1,6 +1,7 @@
 //! Polling an operation while it is `Running`.
 
-use super::{DriverReply, Lab, Status, WebhookCall};
+use super::Lab;
+use crate::call::{DriverReply, Status, WebhookCall};
 use crate::outcome::{CheckError, Failure};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -24,7 +25,7 @@ impl Lab {
     pub(crate) async fn until_done(&self, call: &WebhookCall) -> Result<DriverReply, CheckError> {
         let began = Instant::now();
         let (run, webhook) = (&self.run, call.webhook());
-        if run.is_silent(webhook) {
+        if run.patience().is_silent(webhook) {
             let failure = Failure::new(
                 format!("a response to {webhook}"),
                 "none to any call of it before, so it was not called again",
@@ -35,10 +36,10 @@ impl Lab {
         loop {
             let reply = self.call(call).await;
             if reply.operation_status()? != Status::Running {
-                run.operation_ended(webhook);
+                run.patience().ended(webhook);
                 return Ok(reply);
             }
-            if run.never_ends(webhook) {
+            if run.patience().never_ends(webhook) {
                 let got = "still Running, as each operation of it in this run";
                 let failed = reply
                     .failed(format!("{webhook} done"), got)
@@ -51,7 +52,7 @@ impl Lab {
                 None => default_wait(polls),
             };
             if began.elapsed().saturating_add(wait) > budget {
-                run.operation_given_up(webhook);
+                run.patience().gave_up(webhook);
                 let expected = format!("{} done within the budget of {budget:?}", call.webhook());
                 let got = format!(
                     "still Running after {:?} and {} calls",
@@ -68,7 +69,7 @@ impl Lab {
     /// The failure of a webhook that another check covers, unless it is this one.
     fn hopeless(&self, webhook: &str, error: CheckError) -> CheckError {
         match self.run.basis(webhook) {
-            basis if basis == self.check.id => error,
+            basis if basis == self.check => error,
             basis => error.blocked_by(basis),
         }
     }

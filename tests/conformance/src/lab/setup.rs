@@ -1,12 +1,11 @@
 //! The starting point of a check. When the setup fails, the check is blocked: the failure belongs to
 //! the check for that part of the setup.
 
-use super::backend::{Backend, Source};
-use super::{Lab, LoadBalancer, sources};
-use crate::check::Feature;
+use super::Lab;
+use crate::call::{Backend, LoadBalancer, Source};
 use crate::fixture::LoadBalancerSample;
 use crate::fixture::placeholders::{self, Values};
-use crate::outcome::{CheckError, CheckOutcome, Failure};
+use crate::outcome::{Blame as _, CheckError, CheckOutcome, Failure};
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::HashSet;
 
@@ -20,7 +19,7 @@ impl Lab {
     pub(crate) fn load_balancer_of(&self, sample: Option<&LoadBalancerSample>) -> LoadBalancer {
         let sample = sample.map(|sample| {
             let maps = [&sample.lb_spec, &sample.attributes];
-            self.placeholder_values(&maps).fill_sample(sample)
+            sample.filled(&self.placeholder_values(&maps))
         });
         LoadBalancer {
             uid: self.uid(),
@@ -51,10 +50,8 @@ impl Lab {
         if self.fixture().load_balancer.reuse
             && let Some(shared) = self.run.shared_load_balancer()
         {
-            return Ok(LoadBalancer {
-                uid: self.uid(),
-                ..shared
-            });
+            let uid = self.uid();
+            return Ok(LoadBalancer { uid, ..shared });
         }
         let created = self.given_new_load_balancer().await?;
         if self.fixture().load_balancer.reuse {
@@ -69,13 +66,14 @@ impl Lab {
     /// [`CheckError::Blocked`] by CLB-01, when it cannot be created.
     pub(crate) async fn given_new_load_balancer(&self) -> Result<LoadBalancer, CheckError> {
         self.require("CLB-01")?;
-        let created = self.created(self.load_balancer()).await;
-        created.map_err(|e| e.blocked_by("CLB-01"))
+        self.created(self.load_balancer())
+            .await
+            .blocked_by("CLB-01")
     }
 
     /// The attributes with those of the fixture's `loadBalancer.update`.
     pub(crate) fn updated_attributes(&self, load_balancer: &LoadBalancer) -> StringMap {
-        let update = self.fixture().load_balancer.update.as_ref();
+        let update = self.fixture().load_balancer.update.attributes.as_ref();
         self.changed(&load_balancer.sample.attributes, update)
     }
 
@@ -100,49 +98,6 @@ impl Lab {
         Ok(load_balancer)
     }
 
-    /// A backend without an address: a pod, or another type that the driver supports.
-    pub(crate) fn backend(&self, load_balancer: &LoadBalancer) -> Backend {
-        if self.has(Feature::PodBackends) {
-            self.pod_backend(load_balancer)
-        } else if self.has(Feature::ServiceBackends) {
-            self.service_backend(load_balancer)
-        } else {
-            self.backend_of(load_balancer, Source::Static)
-        }
-    }
-
-    /// A backend with an address that is not registered, for calls about unknown backends.
-    pub(crate) fn unknown_backend(&self, load_balancer: &LoadBalancer) -> Backend {
-        Backend {
-            addr: self.fixture().backend.unknown_addr.clone(),
-            ..self.backend(load_balancer)
-        }
-    }
-
-    /// A backend from this source, without an address.
-    pub(crate) fn backend_of(&self, load_balancer: &LoadBalancer, source: Source) -> Backend {
-        let parameters = self.fixture().backend.valid.first();
-        let mut backend = Backend {
-            uid: self.uid(),
-            source,
-            lb_info: load_balancer.lb_info.clone(),
-            lb_attributes: load_balancer.sample.attributes.clone(),
-            addr: String::new(),
-            parameters: parameters.map(|map| self.filled(map)).unwrap_or_default(),
-            injected_info: StringMap::new(),
-        };
-        if backend.source == Source::Static {
-            let addresses = &self.fixture().backend.static_addrs;
-            let n = self.next();
-            let index = usize::try_from(n).unwrap_or_default();
-            backend.addr = match addresses.len() {
-                0 => self.addresses().fixed(n),
-                count => addresses[index % count].clone(),
-            };
-        }
-        backend
-    }
-
     /// A backend with its address.
     ///
     /// # Errors
@@ -152,15 +107,11 @@ impl Lab {
         load_balancer: &LoadBalancer,
     ) -> Result<Backend, CheckError> {
         let mut backend = self.backend(load_balancer);
-        let by = match backend.source {
-            Source::Pod(_) => "GEN-01",
-            Source::Service(_) => "GEN-02",
-            Source::Endpoint(_) => "GEN-10",
-            Source::Static => return Ok(backend),
-        };
-        self.require(by)?;
-        let generated = self.generated(&backend).await;
-        backend.addr = generated.map_err(|e| e.blocked_by(by))?;
+        if backend.source != Source::Static {
+            let by = backend.source.prerequisite();
+            self.require(by)?;
+            backend.addr = self.generated(&backend).await.blocked_by(by)?;
+        }
         Ok(backend)
     }
 
@@ -196,11 +147,11 @@ impl Lab {
             backends.push(self.given_backend(load_balancer).await?);
         }
         let addresses: HashSet<_> = backends.iter().map(|backend| &backend.addr).collect();
-        if addresses.len() < backends.len() {
+        Failure::unless(addresses.len() == count, || {
             let got = format!("{} addresses for {count} backends", addresses.len());
-            let failure = Failure::new("a different address for each backend", got);
-            return Err(CheckError::from(failure).blocked_by("GEN-04"));
-        }
+            ("a different address for each backend", got)
+        })
+        .blocked_by("GEN-04")?;
         Ok(backends)
     }
 
@@ -217,9 +168,18 @@ impl Lab {
             .map_err(|_| CheckError::Skipped("not three backends".to_owned()))
     }
 
+    /// The fixture's valid parameters, or else empty ones.
+    pub(crate) fn valid_parameters(&self) -> Vec<StringMap> {
+        let samples = &self.fixture().backend.parameters.valid;
+        if samples.is_empty() {
+            return vec![StringMap::new()];
+        }
+        samples.iter().map(|map| self.filled(map)).collect()
+    }
+
     /// The parameters with those of the fixture's `backend.parameters.update`.
     pub(crate) fn updated_parameters(&self, backend: &Backend) -> StringMap {
-        let update = self.fixture().backend.update.as_ref();
+        let update = self.fixture().backend.parameters.update.as_ref();
         self.changed(&backend.parameters, update)
     }
 
@@ -241,9 +201,48 @@ impl Lab {
     /// [`CheckError::Blocked`] by ENS-01, when it cannot be registered.
     pub(crate) async fn given_bound(&self, backend: Backend) -> Result<Backend, CheckError> {
         self.require("ENS-01")?;
-        self.registered(backend)
-            .await
-            .map_err(|e| e.blocked_by("ENS-01"))
+        self.registered(backend).await.blocked_by("ENS-01")
+    }
+
+    /// [`given_bound`](Self::given_bound) for several, one after the other.
+    ///
+    /// # Errors
+    /// As it.
+    pub(crate) async fn given_all_bound(
+        &self,
+        backends: Vec<Backend>,
+    ) -> Result<Vec<Backend>, CheckError> {
+        let mut bound = Vec::new();
+        for backend in backends {
+            bound.push(self.given_bound(backend).await?);
+        }
+        Ok(bound)
+    }
+
+    /// A load balancer with a registered backend.
+    ///
+    /// # Errors
+    /// As [`given_load_balancer`](Self::given_load_balancer) and
+    /// [`given_registered`](Self::given_registered).
+    pub(crate) async fn given_registered_backend(
+        &self,
+    ) -> Result<(LoadBalancer, Backend), CheckError> {
+        let load_balancer = self.given_load_balancer().await?;
+        let backend = self.given_registered(&load_balancer).await?;
+        Ok((load_balancer, backend))
+    }
+
+    /// A load balancer and a backend with an address, which is not registered.
+    ///
+    /// # Errors
+    /// As [`given_load_balancer`](Self::given_load_balancer) and
+    /// [`given_backend`](Self::given_backend).
+    pub(crate) async fn given_unregistered_backend(
+        &self,
+    ) -> Result<(LoadBalancer, Backend), CheckError> {
+        let load_balancer = self.given_load_balancer().await?;
+        let backend = self.given_backend(&load_balancer).await?;
+        Ok((load_balancer, backend))
     }
 
     /// Registers a backend and stores its `injectedInfo`.
@@ -274,8 +273,7 @@ impl Lab {
     /// # Errors
     /// [`CheckError::Blocked`] by DRG-01, when that fails.
     pub(crate) async fn given_deregistered(&self, backend: &Backend) -> CheckOutcome {
-        let deregistered = self.deregistered(backend).await;
-        deregistered.map_err(|e| e.blocked_by("DRG-01"))
+        self.deregistered(backend).await.blocked_by("DRG-01")
     }
 
     /// Deletes a load balancer.
@@ -293,13 +291,7 @@ impl Lab {
     /// # Errors
     /// [`CheckError::Blocked`] by DLB-01, when that fails.
     pub(crate) async fn given_deleted(&self, load_balancer: &LoadBalancer) -> CheckOutcome {
-        let deleted = self.deleted(load_balancer).await;
-        deleted.map_err(|e| e.blocked_by("DLB-01"))
-    }
-
-    /// The addresses of this check's backends.
-    pub(crate) const fn addresses(&self) -> sources::Addresses {
-        sources::Addresses { check: self.index }
+        self.deleted(load_balancer).await.blocked_by("DLB-01")
     }
 
     /// New values for the placeholders in these maps of the fixture.

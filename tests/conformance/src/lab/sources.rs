@@ -1,6 +1,6 @@
 //! Generated pods and services. No two in a run are the same.
 
-use super::backend::Source;
+use crate::call::Source;
 use serde_json::{Map, Value, json};
 
 /// The addresses of generated pods and nodes: each check has its own range.

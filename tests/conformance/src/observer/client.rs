@@ -36,7 +36,7 @@ pub struct ObserverError {
 }
 
 impl ObserverError {
-    /// Whether the observer does not offer what was asked for, which is no failure.
+    /// True if the observer does not offer what was asked for, which is no failure.
     pub(crate) const fn is_unsupported(&self) -> bool {
         self.is_unsupported
     }
@@ -84,7 +84,7 @@ impl Observer {
         })
     }
 
-    /// Whether the observer can change the cloud.
+    /// True if the observer can change the cloud.
     #[must_use]
     pub const fn can_modify(&self) -> bool {
         matches!(self, Self::Path(..))

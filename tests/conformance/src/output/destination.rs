@@ -1,6 +1,6 @@
 //! The destination of a report: `--output FORMAT=PATH`.
 
-use super::Format;
+use super::format::{Format, WrongOutput};
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -14,20 +14,6 @@ pub struct Output {
     pub format: Format,
     /// The file; `None` for standard output.
     pub path: Option<PathBuf>,
-}
-
-/// Why a value of `--output` is invalid.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum WrongOutput {
-    /// The format is none of the supported ones.
-    #[error(
-        "unknown format {0:?}: allowed are human, json, junit, tap, markdown, github and yaml, each alone \
-         for standard output or as FORMAT=PATH"
-    )]
-    Format(String),
-    /// No path after the `=`.
-    #[error("{0}= has no path: allowed are {0}=PATH, and {0} or {0}=- for standard output")]
-    NoPath(Format),
 }
 
 /// A report could not be written.
@@ -91,63 +77,51 @@ impl Output {
     /// [`CannotWrite`] with the format and the file.
     pub fn write(&self, text: &str, step_summary: Option<&Path>) -> Result<(), CannotWrite> {
         let Some(path) = &self.path else {
-            let mut stdout = io::stdout().lock();
-            let written = stdout
-                .write_all(text.as_bytes())
-                .and_then(|()| stdout.flush());
-            return match written {
-                Err(problem) if problem.kind() != ErrorKind::BrokenPipe => {
-                    Err(self.failed("standard output".to_owned(), problem))
-                }
-                _ => Ok(()),
-            };
+            return print(text).map_err(|problem| self.failed("standard output", problem));
         };
         let at_end = self.format == Format::Markdown && step_summary == Some(path.as_path());
-        let written = match target(path) {
-            Ok(Target::File(file)) if !at_end => replace(&file, text),
+        let written = match file_at(path) {
+            Ok(Some(file)) if !at_end => replace(&file, text),
             Ok(_) => append(path, text),
             Err(problem) => Err(problem),
         };
-        written.map_err(|problem| self.failed(path.display().to_string(), problem))
+        written.map_err(|problem| self.failed(path.display(), problem))
     }
 
-    fn failed(&self, place: String, source: io::Error) -> CannotWrite {
+    fn failed(&self, place: impl fmt::Display, source: io::Error) -> CannotWrite {
         CannotWrite {
             format: self.format,
-            place,
+            place: place.to_string(),
             source,
         }
     }
 }
 
-enum Target {
-    /// A regular or new file at this path, which is not a link.
-    File(PathBuf),
-    /// A device or a pipe.
-    Stream,
+/// Writes to standard output. A closed pipe is not an error.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(problem) if problem.kind() != ErrorKind::BrokenPipe => Err(problem),
+        _ => Ok(()),
+    }
 }
 
-fn target(path: &Path) -> io::Result<Target> {
-    let found = match fs::symlink_metadata(path) {
-        Err(problem) if problem.kind() == ErrorKind::NotFound => {
-            return Ok(Target::File(path.to_owned()));
+/// The regular or new file at a path, with links followed; `None` for a device, a pipe or an open file
+/// such as `/dev/stdout`.
+fn file_at(path: &Path) -> io::Result<Option<PathBuf>> {
+    let is_open = path.is_symlink() && (path.starts_with("/dev") || path.starts_with("/proc"));
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        Ok(found) if found.is_file() && !is_open => fs::canonicalize(path).map(Some),
+        Ok(_) => Ok(None),
+        Err(problem) if problem.kind() == ErrorKind::NotFound && !path.is_symlink() => {
+            Ok(Some(path.to_owned()))
         }
-        found => found?,
-    };
-    if found.is_file() {
-        return Ok(Target::File(path.to_owned()));
+        Err(problem) => Err(problem),
     }
-    if found.is_dir() {
-        return Err(ErrorKind::IsADirectory.into());
-    }
-    if found.is_symlink() && !path.starts_with("/dev") && !path.starts_with("/proc") {
-        // The link stays, and its target is replaced.
-        let target = fs::canonicalize(path)?;
-        if fs::metadata(&target)?.is_file() {
-            return Ok(Target::File(target));
-        }
-    }
-    Ok(Target::Stream)
 }
 
 fn append(path: &Path, text: &str) -> io::Result<()> {

@@ -5,9 +5,10 @@ mod ending;
 mod failure;
 pub(crate) mod layout;
 
+use super::Paint;
+use super::format::Show;
 use super::parts::{about, by_group, driver};
 use super::text::one_line;
-use super::{Paint, Show};
 use crate::report::{Report, SkipKind, Status};
 use layout::Page;
 

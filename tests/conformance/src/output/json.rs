@@ -1,6 +1,6 @@
 //! The report as JSON, its schema, and its parser.
 
-use crate::check::Feature;
+use crate::classification::Feature;
 use crate::report::{Report, SkipKind};
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! Parts of a report that several formats share.
 
-use crate::check::Group;
+use crate::classification::Group;
 use crate::report::{CheckResult, FailureReport, Report};
 
 /// The groups with results in the order of reports, and unknown groups of other versions at the end.

@@ -38,7 +38,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character controls the terminal or the direction of text, is invisible, or is not
+/// True if a character controls the terminal or the direction of text, is invisible, or is not
 /// allowed in XML.
 pub(crate) fn is_hidden(character: char) -> bool {
     match character {

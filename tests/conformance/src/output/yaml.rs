@@ -30,7 +30,7 @@ pub struct ConformanceReport {
     /// SHA-256 of the fixture, unless the run had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixture_digest: Option<String>,
-    /// Whether an observer verified the driver's cloud.
+    /// True if an observer verified the driver's cloud.
     pub observer: bool,
     /// The result of the run.
     pub result: Outcome,

@@ -1,7 +1,7 @@
 //! The exit code of a run.
 
 use super::{CheckResult, FailurePolicy, Outcome, Report, SkipKind};
-use crate::check::Level;
+use crate::classification::Level;
 
 /// The exit codes of `lbcf conformance`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

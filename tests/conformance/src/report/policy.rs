@@ -1,9 +1,9 @@
 //! Which results fail a run. All formats use this policy, so that they agree with the exit code.
 
 use super::{CheckResult, Outcome, SkipKind, Status, Summary};
-use crate::check::Level;
+use crate::classification::Level;
 
-/// What fails the run besides a failed MUST: `--fail-on`, which may name several.
+/// Failures of the run besides a failed MUST: `--fail-on`, which may name several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum FailOn {
     /// Nothing more.
@@ -18,16 +18,16 @@ pub enum FailOn {
 /// Which results fail a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FailurePolicy {
-    /// Whether a failed SHOULD fails the run: `--fail-on should`.
+    /// True if a failed SHOULD fails the run: `--fail-on should`.
     pub should: bool,
-    /// Whether the result *partial* fails the run, although no single result does: `--fail-on partial`.
+    /// True if the result *partial* fails the run, although no result does: `--fail-on partial`.
     pub partial: bool,
-    /// Whether a known failure that passed counts as a failure: `--strict-known`.
+    /// True if a known failure that passed counts as a failure: `--strict-known`.
     pub strict_known: bool,
 }
 
 impl FailurePolicy {
-    /// Whether this result fails the run.
+    /// True if this result fails the run.
     ///
     /// A known failure does not, whatever its level is. For a MUST that was not tested or did not finish
     /// see [`Exit::of`](super::Exit::of).
@@ -44,19 +44,19 @@ impl FailurePolicy {
 }
 
 impl CheckResult {
-    /// Whether it failed and is listed as a known failure.
+    /// True if it failed and is listed as a known failure.
     #[must_use]
     pub fn is_known_failure(&self) -> bool {
         self.status == Status::Failed && self.known.is_some()
     }
 
-    /// Whether it passed although it is listed as a known failure.
+    /// True if it passed although it is listed as a known failure.
     #[must_use]
     pub fn is_unexpected_pass(&self) -> bool {
         self.status == Status::Passed && self.known.is_some()
     }
 
-    /// Whether the rule applies to the driver but was not tested.
+    /// True if the rule applies to the driver but was not tested.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.status == Status::Skipped && self.skip != Some(SkipKind::NotApplicable)

@@ -1,8 +1,8 @@
 //! Calls to the driver: recorded, and in the ledger before they are sent.
 
 use super::Run;
+use crate::call::{DriverReply, WebhookCall};
 use crate::exchange::{Exchange, NoResponse, Received, RequestKind, Sent};
-use crate::lab::{DriverReply, WebhookCall};
 use crate::record::ExchangeInfo;
 use crate::sync::lock;
 use crate::transport::Request;
@@ -57,7 +57,7 @@ impl Run {
         timeout: Duration,
     ) -> Arc<Exchange> {
         let timeout = match webhook {
-            Some(webhook) => lock(&self.patience).timeout(webhook, timeout),
+            Some(webhook) => self.patience().timeout(webhook, timeout),
             None => timeout,
         };
         let began = Instant::now();
@@ -86,7 +86,6 @@ impl Run {
         };
         let exchange = self.record.add(about, sent, outcome);
         self.watch_silence(&exchange);
-        lock(&self.patience).note(&exchange);
         exchange
     }
 }

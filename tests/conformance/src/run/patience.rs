@@ -1,8 +1,9 @@
-//! Detects webhooks that are hopeless: no operation of theirs ever ended, or no call of theirs got a
-//! response. Waiting for each of them again would take a hundred checks several minutes.
+//! Detects what is hopeless, because waiting for it again in each of a hundred checks would take an
+//! hour: webhooks of which no operation ever ended, or no call ever got a response; and a driver that
+//! accepts calls and responds to none.
 
 use crate::exchange::{Exchange, NoResponse, RequestKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The number of timeouts after which a webhook that never responded is silent. More than one, as the
@@ -12,13 +13,20 @@ const SILENT_AFTER: usize = 2;
 const SILENT_TIMEOUT: Duration = Duration::from_secs(1);
 /// By how much the budget of operations shrinks once those of another webhook never ended.
 const LESS: u32 = 9;
+/// The number of checks in a row without a response that stop the run.
+pub(super) const TOO_MANY: usize = 5;
 
-/// What is known of each webhook.
 #[derive(Debug, Default)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     webhooks: BTreeMap<&'static str, Seen>,
+    /// The calls without a response since the last one. `healthz` does not count: a driver must
+    /// respond to more than that.
+    silent_calls: usize,
+    /// The checks with a timeout since the last response to any check.
+    silent_checks: BTreeSet<&'static str>,
 }
 
+/// The history of a webhook.
 #[derive(Debug, Default, Clone, Copy)]
 struct Seen {
     /// Operations that ended, whatever the result.
@@ -33,45 +41,70 @@ impl Seen {
     const fn never_ends(self) -> bool {
         self.given_up > 0 && self.ended == 0
     }
-
-    const fn is_silent(self) -> bool {
-        self.timeouts >= SILENT_AFTER && self.responses == 0
-    }
 }
 
 impl Patience {
-    pub(super) fn note(&mut self, exchange: &Exchange) {
-        let Some(webhook) = exchange.webhook else {
-            return;
-        };
-        if exchange.kind == RequestKind::Invalid {
-            return;
+    /// Notes the outcome of a call, and returns the number of checks in a row without a response.
+    pub(super) fn note(&mut self, exchange: &Exchange) -> usize {
+        if exchange.kind != RequestKind::Invalid
+            && let Some(webhook) = exchange.webhook
+        {
+            let seen = self.webhooks.entry(webhook).or_default();
+            match &exchange.outcome {
+                Ok(_) => seen.responses += 1,
+                Err(NoResponse::TimedOut(_)) => seen.timeouts += 1,
+                // All others cost no time.
+                Err(_) => {}
+            }
+            if webhook != "healthz" {
+                self.note_silence(exchange);
+            }
         }
-        let seen = self.webhooks.entry(webhook).or_default();
+        self.silent_checks.len()
+    }
+
+    fn note_silence(&mut self, exchange: &Exchange) {
         match &exchange.outcome {
-            Ok(_) => seen.responses += 1,
-            Err(NoResponse::TimedOut(_)) => seen.timeouts += 1,
-            // All others cost no time.
-            Err(_) => {}
+            Ok(_) => {
+                self.silent_calls = 0;
+                self.silent_checks.clear();
+            }
+            // The driver had no time to respond.
+            Err(NoResponse::HungUp) => {}
+            Err(problem) => {
+                self.silent_calls += 1;
+                // All others cost no time, and each check verifies something else.
+                if matches!(problem, NoResponse::TimedOut(_)) {
+                    self.silent_checks.extend(exchange.check);
+                }
+            }
         }
     }
 
-    pub(super) fn ended(&mut self, webhook: &'static str) {
+    /// The number of calls in a row without a response.
+    pub(crate) const fn silent_calls(&self) -> usize {
+        self.silent_calls
+    }
+
+    /// Notes that an operation ended.
+    pub(crate) fn ended(&mut self, webhook: &'static str) {
         self.webhooks.entry(webhook).or_default().ended += 1;
     }
 
-    pub(super) fn gave_up(&mut self, webhook: &'static str) {
+    /// Notes that an operation used up its budget.
+    pub(crate) fn gave_up(&mut self, webhook: &'static str) {
         self.webhooks.entry(webhook).or_default().given_up += 1;
     }
 
-    /// Whether an operation of this webhook used up its budget, and none ever ended.
-    pub(super) fn never_ends(&self, webhook: &str) -> bool {
+    /// True if an operation of this webhook used up its budget, and none ever ended.
+    pub(crate) fn never_ends(&self, webhook: &str) -> bool {
         self.of(webhook).never_ends()
     }
 
-    /// Whether this webhook got calls and never responded.
-    pub(super) fn is_silent(&self, webhook: &str) -> bool {
-        self.of(webhook).is_silent()
+    /// True if this webhook got calls and never responded.
+    pub(crate) fn is_silent(&self, webhook: &str) -> bool {
+        let seen = self.of(webhook);
+        seen.timeouts >= SILENT_AFTER && seen.responses == 0
     }
 
     /// The time for an operation whose budget is this.
@@ -98,25 +131,4 @@ impl Patience {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const BUDGET: Duration = Duration::from_secs(45);
-
-    #[test]
-    fn one_that_ended_is_not_hopeless() {
-        let mut patience = Patience::default();
-        patience.ended("createLoadBalancer");
-        patience.gave_up("createLoadBalancer");
-        assert!(!patience.never_ends("createLoadBalancer"));
-        assert_eq!(patience.budget(BUDGET), BUDGET);
-
-        patience.gave_up("ensureBackend");
-        assert!(patience.never_ends("ensureBackend"));
-        assert_eq!(patience.budget(BUDGET), Duration::from_secs(5));
-        // It was only slow.
-        patience.ended("ensureBackend");
-        assert!(!patience.never_ends("ensureBackend"));
-        assert_eq!(patience.budget(BUDGET), BUDGET);
-    }
-}
+mod tests;

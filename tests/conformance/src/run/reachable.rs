@@ -10,9 +10,9 @@ use crate::transport::Transport;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a supervisor may take to restart a driver.
+/// The time in which a supervisor has to restart a driver.
 const RESTART_LIMIT: Duration = Duration::from_secs(3);
-/// How long a process may take to end after its connections.
+/// The time in which a process has to end after its connections.
 const EXIT_LIMIT: Duration = Duration::from_millis(500);
 
 /// Waits until the driver responds, whatever the response is.
@@ -37,7 +37,7 @@ pub(crate) async fn wait_until(
 }
 
 /// Stops the run, if the driver no longer responds.
-pub(super) async fn after_failure(run: &Run, check: &'static str) {
+pub(crate) async fn after_failure(run: &Run, check: &'static str) {
     if !has_been_silent(run, check) || run.stop_reason().is_some() {
         return;
     }
@@ -59,7 +59,7 @@ pub(super) async fn after_failure(run: &Run, check: &'static str) {
     }
 }
 
-/// Whether a call of this check got no response, except those that the check closed itself.
+/// True if a call of this check got no response, except those that the check closed itself.
 fn has_been_silent(run: &Run, check: &str) -> bool {
     run.record
         .of(check)
@@ -68,7 +68,7 @@ fn has_been_silent(run: &Run, check: &str) -> bool {
 }
 
 /// Adds the exit status of the driver's process and its last output to a failure.
-pub(super) async fn add_process_exit(run: &Run, check: &'static str, outcome: &mut CheckOutcome) {
+pub(crate) async fn add_process_exit(run: &Run, check: &'static str, outcome: &mut CheckOutcome) {
     let Err(CheckError::Failed(failure)) = outcome else {
         return;
     };

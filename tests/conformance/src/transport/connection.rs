@@ -21,7 +21,7 @@ const BODY_LIMIT: usize = 4 << 20;
 const HEAD_LIMIT: usize = 64 << 10;
 /// The most headers of a response.
 const MOST_HEADERS: usize = 256;
-/// How long a connection may take to get ready for the next request.
+/// The time in which a connection has to get ready for the next request.
 const READY_WITHIN: Duration = Duration::from_millis(100);
 
 /// A connection, closed on drop.
@@ -71,7 +71,7 @@ impl Connection {
         })
     }
 
-    /// Whether another request may be sent now.
+    /// True if another request may be sent now.
     pub(super) async fn is_ready(&mut self) -> bool {
         // The runtime has to poll its sockets to detect that the peer closed the connection.
         tokio::task::yield_now().await;

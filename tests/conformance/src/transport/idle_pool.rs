@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a connection stays in the pool. Drivers close idle connections, and a request that is
+/// The time of a connection in the pool. Drivers close idle connections, and a request that is
 /// sent at that moment is lost.
 const KEPT_FOR: Duration = Duration::from_secs(1);
 /// The most connections in the pool.

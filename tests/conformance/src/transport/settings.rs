@@ -67,7 +67,7 @@ pub enum TransportError {
     File {
         /// The path of the file.
         path: PathBuf,
-        /// What is wrong with its contents.
+        /// The problem of its contents.
         problem: String,
     },
     /// The system has no trusted roots.

@@ -4,7 +4,6 @@ use super::samples;
 use lbcf_conformance::output::{ConformanceReport, Format, Show, render};
 use lbcf_conformance::report::{FailurePolicy, Outcome, Report};
 use quick_junit::TestCaseStatus;
-use std::collections::BTreeMap;
 
 fn text(report: &Report, format: Format) -> String {
     render(report, format, &Show::default()).unwrap()
@@ -50,63 +49,6 @@ fn junit_tells_levels_and_reasons() {
     ] {
         assert!(xml.contains(part), "{part}\n{xml}");
     }
-}
-
-#[test]
-fn tap_has_a_point_for_each_check_and_nothing_forged() {
-    for (name, report) in samples::all() {
-        let tap = text(&report, Format::Tap);
-        let mut lines = tap.lines();
-        assert_eq!(lines.next(), Some("TAP version 14"));
-        let plan = format!("1..{}", report.results.len());
-        assert!(lines.next().unwrap().starts_with(&plan), "{name}");
-        let mut points = 0;
-        let mut block: Option<String> = None;
-        for line in lines {
-            match &mut block {
-                Some(text) if line == "  ..." => {
-                    let read: BTreeMap<String, String> = serde_saphyr::from_str(text).unwrap();
-                    assert!(
-                        read["more"].starts_with("lbcf conformance explain"),
-                        "{name}"
-                    );
-                    block = None;
-                }
-                Some(text) => {
-                    text.push_str(line.strip_prefix("  ").unwrap());
-                    text.push('\n');
-                }
-                None if line == "  ---" => block = Some(String::new()),
-                None if line.starts_with('#') => {}
-                None => {
-                    points += 1;
-                    let rest = line.strip_prefix("not ").unwrap_or(line);
-                    assert!(
-                        rest.starts_with(&format!("ok {points} - ")),
-                        "{name}: {line}"
-                    );
-                    let bare = rest.replace("\\\\", "").replace("\\#", "");
-                    assert!(bare.matches('#').count() <= 1, "{name}: {line}");
-                }
-            }
-        }
-        assert_eq!((points, block), (report.results.len(), None), "{name}");
-    }
-}
-
-#[test]
-fn tap_blocks_give_texts_as_they_are() {
-    let tap = text(&samples::nasty(), Format::Tap);
-    let block = tap.split("\n  ---\n").nth(1).unwrap();
-    let block = block.split("\n  ...\n").next().unwrap();
-    let block: String = block
-        .lines()
-        .map(|line| format!("{}\n", &line[2..]))
-        .collect();
-    let read: BTreeMap<String, String> = serde_saphyr::from_str(&block).unwrap();
-    let shown = lbcf_conformance::output::shown(samples::NASTY);
-    assert_eq!(read["got"], shown);
-    assert_eq!(read["answer"], shown);
 }
 
 #[test]

@@ -88,7 +88,7 @@ async fn accepted<K: Kind>(world: &World, spec: Value) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d48_a_group_is_validated_without_admission() {
+async fn b73_b79_d48_a_group_is_validated_without_admission() {
     let world = World::bare().await;
     let ports = "/pods/ports";
     for (spec, expected) in [
@@ -251,6 +251,10 @@ async fn d48_a_group_is_validated_without_admission() {
             ),
             "spec.deregisterWebhook.driverName: Invalid value: must be an object's name",
         ),
+        (
+            with(group(), [("/deregisterPolicy", json!("Webhook"))]),
+            "deregisterWebhook is required with deregisterPolicy Webhook",
+        ),
     ] {
         refused::<BackendGroup>(&world, spec, expected).await;
     }
@@ -312,7 +316,7 @@ async fn d48_a_group_is_validated_without_admission() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d48_a_driver_is_validated_without_admission() {
+async fn b67_d48_a_driver_is_validated_without_admission() {
     let world = World::bare().await;
     let webhooks = |webhooks: Value| with(driver(), [("/webhooks", webhooks)]);
     let timeout = |text: &str| webhooks(json!([{"name": "ensureBackend", "timeout": text}]));
@@ -385,7 +389,7 @@ async fn d48_a_driver_is_validated_without_admission() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d48_a_load_balancer_is_validated_without_admission() {
+async fn b72_b73_d48_a_load_balancer_is_validated_without_admission() {
     let world = World::bare().await;
     for (spec, expected) in [
         (
@@ -410,6 +414,26 @@ async fn d48_a_load_balancer_is_validated_without_admission() {
             ),
             r#"spec.ensurePolicy.minPeriod: Invalid value: "banana""#,
         ),
+        (
+            with(
+                load_balancer(),
+                [(
+                    "/ensurePolicy",
+                    json!({"policy": "Always", "minPeriod": "29.9s"}),
+                )],
+            ),
+            r#""29.9s": must be at least 30s"#,
+        ),
+        (
+            with(
+                load_balancer(),
+                [(
+                    "/ensurePolicy",
+                    json!({"policy": "IfNotSucc", "minPeriod": "1m"}),
+                )],
+            ),
+            "only allowed with spec.ensurePolicy.policy Always",
+        ),
     ] {
         refused::<LoadBalancer>(&world, spec, expected).await;
     }
@@ -426,7 +450,7 @@ async fn d48_a_load_balancer_is_validated_without_admission() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d48_a_bind_is_validated_without_admission() {
+async fn b93_b96_d14_d48_a_bind_is_validated_without_admission() {
     let world = World::bare().await;
     let first = bind()["loadBalancers"][0].clone();
     for (spec, expected) in [
@@ -630,7 +654,7 @@ async fn d77_a_bind_of_a_service_is_validated_without_admission() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d13_d48_the_identity_of_a_binds_load_balancers_is_immutable_without_admission() {
+async fn b40_d13_u8_d48_the_identity_of_a_binds_load_balancers_is_immutable_without_admission() {
     let world = World::bare().await;
     let api = api::<Bind>(world.client());
     let stored = object::<Bind>("bind", &bind());
@@ -659,8 +683,87 @@ async fn d13_d48_the_identity_of_a_binds_load_balancers_is_immutable_without_adm
     patch(renamed).await.unwrap();
 }
 
+/// Stores an object and applies merge patches to its spec, each of which is refused with its message or
+/// accepted.
+async fn changes<K: Kind>(world: &World, spec: Value, patches: &[(Value, Option<&str>)]) {
+    let api = api::<K>(world.client());
+    // A name that may have a scope.
+    let stored = object::<K>("lbcf-changed", &spec);
+    api.create(&PostParams::default(), &stored).await.unwrap();
+    for (patch, expected) in patches {
+        let params = PatchParams::default();
+        let merge = Patch::Merge(json!({ "spec": patch }));
+        let patched = api.patch("lbcf-changed", &params, &merge).await;
+        match (patched, expected) {
+            (Ok(_), None) => {}
+            (Err(error), Some(expected)) if error.to_string().contains(expected) => {}
+            (patched, expected) => panic!("{spec}, {patch}: {expected:?}, not {patched:?}"),
+        }
+    }
+    let deleted = api.delete("lbcf-changed", &Default::default()).await;
+    deleted.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d48_what_a_group_selects_may_become_nothing() {
+async fn b68_b74_d10_d11_d48_what_identifies_a_driver_or_load_balancer_never_changes() {
+    let world = World::bare().await;
+    let webhooks = json!([{"name": "validateBackend", "timeout": "5s"}]);
+    changes::<LoadBalancerDriver>(
+        &world,
+        driver(),
+        &[
+            (json!({"url": "http://elsewhere"}), Some("url is immutable")),
+            (json!({"driverType": "Socket"}), Some("must be Webhook")),
+            (
+                json!({"webhooks": webhooks, "acceptDryRunCall": true}),
+                None,
+            ),
+        ],
+    )
+    .await;
+    changes::<LoadBalancer>(
+        &world,
+        load_balancer(),
+        &[
+            (json!({"lbDriver": "other"}), Some("lbDriver is immutable")),
+            (
+                json!({"lbSpec": {"lbID": "lb-2"}}),
+                Some("lbSpec is immutable"),
+            ),
+            (
+                json!({"attributes": {"a": "b"}, "ensurePolicy": {"policy": "Always"}, "scope": ["a"]}),
+                None,
+            ),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b82_d48_the_kind_of_backends_of_a_group_never_changes() {
+    let world = World::bare().await;
+    let lbs = json!(["web-lb"]);
+    let kinds = [
+        ("pods", group()),
+        ("service", of_service(json!({}))),
+        ("static", json!({"loadBalancers": lbs, "static": ["a"]})),
+    ];
+    for (old_name, old) in &kinds {
+        let mut patches = Vec::new();
+        for (name, new) in kinds.iter().filter(|(name, _)| name != old_name) {
+            let patch = json!({ *old_name: null, *name: new[name] });
+            patches.push((patch, Some("the type of backends cannot be changed from")));
+        }
+        // The rest may change.
+        let rest = json!({"loadBalancers": ["other"], "parameters": {"weight": "1"},
+            "ensurePolicy": {"policy": "Always"}, "deregisterPolicy": "IfNotRunning"});
+        patches.push((rest, None));
+        changes::<BackendGroup>(&world, old.clone(), &patches).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b82_d48_what_a_group_selects_may_become_nothing() {
     let world = World::bare().await;
     let api = api::<BackendGroup>(world.client());
     for (name, spec, emptied) in [

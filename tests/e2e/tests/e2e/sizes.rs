@@ -38,37 +38,31 @@ async fn refusal<K: Kind>(world: &World, object: &K) -> String {
     }
 }
 
-/// What is too large, with the message of the CRDs and that of admission.
-async fn each_is_refused(world: &World, is_admission: bool) {
-    let expect = |message: String, of_crd: &str, of_admission: &str| {
-        let expected = if is_admission { of_admission } else { of_crd };
+async fn each_is_refused(world: &World) {
+    let expect = |message: String, expected: &str| {
         assert!(message.contains(expected), "{expected}\n{message}");
     };
     let one = load_balancer(&[("certificate", "x".repeat(LARGE))]);
     expect(
         refusal(world, &one).await,
         "spec.attributes.certificate: Too long: may not be more than 16384 bytes",
-        "spec.attributes[certificate]: ",
     );
     let mut many = manifests::load_balancer(LB);
     many.spec.attributes = entries(257, 1);
     expect(
         refusal(world, &many).await,
         "spec.attributes: Too many: 257: must have at most 256 items",
-        "spec.attributes: 257: must have at most 256 items",
     );
     let mut all = manifests::load_balancer(LB);
     all.spec.lb_spec = entries(200, 400);
     expect(
         refusal(world, &all).await,
         "spec.lbSpec: Invalid value: keys and values have at most 65536 characters in all",
-        "spec.lbSpec: keys and values have 81600 characters in all; at most 65536 are allowed",
     );
     let key = load_balancer(&[(&"k".repeat(254), String::new())]);
     expect(
         refusal(world, &key).await,
         "spec.attributes: Invalid value: keys have at most 253 characters",
-        "keys have at most 253 characters",
     );
     let mut bind = manifests::bind(BIND, &["a", "b", "c"]);
     for lb in &mut bind.spec.load_balancers {
@@ -77,14 +71,12 @@ async fn each_is_refused(world: &World, is_admission: bool) {
     expect(
         refusal(world, &bind).await,
         "spec.loadBalancers: Invalid value: the keys and values of spec and attributes have at most 131072 characters in all",
-        "the keys and values of spec and attributes have 152",
     );
     let mut group = manifests::group(GROUP, &[LB]);
     group.spec.parameters = entries(257, 1);
     expect(
         refusal(world, &group).await,
         "spec.parameters: Too many: 257: must have at most 256 items",
-        "spec.parameters: 257: must have at most 256 items",
     );
     let mut fixed = manifests::group(GROUP, &[LB]);
     fixed.spec.pods = None;
@@ -92,32 +84,17 @@ async fn each_is_refused(world: &World, is_admission: bool) {
     expect(
         refusal(world, &fixed).await,
         "spec.static: Invalid value: at most 262144 characters in all",
-        "spec.static: items have 300000 characters in all",
     );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d47_what_is_too_large_is_refused_by_the_crds() {
     let world = World::bare().await;
-    each_is_refused(&world, false).await;
+    each_is_refused(&world).await;
     // The largest that is allowed.
     let mut lb = manifests::load_balancer(LB);
     lb.spec.attributes = entries(256, 65536 / 256 - 8);
     world.create(&lb).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d47_what_is_too_large_is_refused_by_admission() {
-    if lbcf_e2e::needs_embedded("CRDs without rules") {
-        return;
-    }
-    let world = World::without_rules().await;
-    world.install_admission().await;
-    let _controller = world
-        .start_admitting("lbcf-controller", World::options())
-        .await;
-    world.create(&manifests::driver(&world.driver_url())).await;
-    each_is_refused(&world, true).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

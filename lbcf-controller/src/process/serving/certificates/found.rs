@@ -1,29 +1,32 @@
-//! The usable parts of a stored bundle. Each part is read and checked on its own, so that damage to
-//! one leaves the others in use.
+//! The stored certificates and keys, as far as they can be used.
 
-use super::{Bundle, MAX_CAS, Validity};
-use crate::process::serving::server_certificate::{ServerCertificate, whole_certificate};
+use super::MAX_CAS;
+use super::server::{PrivatePem, ServerCertificate, Validity, whole_certificate};
 use jiff::Timestamp;
 use rcgen::{KeyPair, PublicKeyData as _};
-use rustls::RootCertStore;
-use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::ServerCertVerifier as _;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use std::sync::Arc;
-use std::time::Duration;
+use rustls::pki_types::{CertificateDer, ServerName};
+
+/// Certificates and keys in PEM: the contents of the Secret, unchecked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(in crate::process::serving) struct Bundle {
+    /// First the CA certificate of `ca_key`, then older ones that are in use.
+    pub(in crate::process::serving) cas: Vec<u8>,
+    pub(in crate::process::serving) ca_key: PrivatePem,
+    /// The server's certificate, followed by those that lead to its CA.
+    pub(in crate::process::serving) server: Vec<u8>,
+    pub(in crate::process::serving) server_key: PrivatePem,
+}
 
 #[derive(Debug, Default)]
 pub(in crate::process::serving) struct Found {
     /// The one that signs comes first.
     pub(super) cas: Vec<Ca>,
-    /// The key of the first CA.
+    /// The key of the first CA; without it, there is no CA to sign with.
     pub(super) signer: Option<KeyPair>,
-    /// Whether something else maintains the bundle: it has certificates and no CA key.
-    pub(super) is_foreign: bool,
     pub(in crate::process::serving) server: Option<ServerCertificate>,
-    /// What is wrong with the bundle; nothing of it is quoted.
-    pub(in crate::process::serving) problems: Vec<String>,
+    /// Why a part of the bundle cannot be used; nothing of it is quoted.
+    pub(in crate::process::serving) problem: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -33,44 +36,38 @@ pub(super) struct Ca {
 }
 
 impl Found {
-    /// Reads each part of a bundle, and notes what is wrong with the others.
+    /// Reads a bundle. Without a CA and its key nothing of it is used.
     pub(in crate::process::serving) fn read(bundle: &Bundle) -> Self {
-        let mut problems = Vec::new();
-        let mut cas = read_cas(&bundle.cas, &mut problems);
-        let mut signer = None;
-        if let Some(key) = &bundle.ca_key {
-            match read_signer(&key.0, &mut cas) {
-                Ok(key) => signer = Some(key),
-                Err(problem) => problems.push(problem.to_owned()),
+        let (cas, signer) = match read_cas(&bundle.cas).and_then(|cas| read_signer(bundle, cas)) {
+            Ok(signer) => signer,
+            Err(problem) => {
+                return Self {
+                    problem: Some(problem.to_owned()),
+                    ..Self::default()
+                };
             }
-        }
-        let server = ServerCertificate::read(&bundle.server, &bundle.server_key)
-            .map_err(|error| problems.push(format!("the server: {error}")))
-            .ok();
+        };
+        let server = ServerCertificate::read(&bundle.server, &bundle.server_key);
+        let problem = server.as_ref().err();
         Self {
-            is_foreign: bundle.ca_key.is_none() && server.is_some(),
             cas,
-            signer,
-            server,
-            problems,
+            signer: Some(signer),
+            problem: problem.map(|error| format!("the server: {error}")),
+            server: server.ok(),
         }
     }
 
-    /// Replaces missing and broken parts by those that this replica serves, so that damage to the
-    /// Secret harms no client. The CA's key is not replaced: it may have been removed on purpose.
-    pub(in crate::process::serving) fn completed_by(mut self, held: &Self) -> Self {
-        if self.is_foreign || (self.signer.is_some() && self.server.is_some()) {
-            return self;
+    /// Where no stored CA can sign, goes on with the bundle that this replica serves. The CA's key is not put back: it may have
+    /// been removed on purpose.
+    pub(in crate::process::serving) fn or_held(self, held: Option<&Bundle>) -> Self {
+        match held {
+            Some(held) if self.signer.is_none() => Self {
+                signer: None,
+                problem: self.problem,
+                ..Self::read(held)
+            },
+            _ => self,
         }
-        for ca in &held.cas {
-            if self.cas.len() < MAX_CAS && self.cas.iter().all(|other| other.der != ca.der) {
-                self.cas.push(ca.clone());
-            }
-        }
-        if self.server.is_none() {
-            self.server.clone_from(&held.server);
-        }
-        self
     }
 
     /// The CA certificates to publish, in PEM: the same text for the same bundle.
@@ -78,43 +75,12 @@ impl Found {
         self.cas.iter().map(|ca| to_pem(&ca.der)).collect()
     }
 
-    /// Whether a client that trusts some of the CAs accepts the server's certificate for a name.
-    pub(super) fn is_accepted(
-        &self,
-        name: &ServerName<'_>,
-        by: impl Fn(usize) -> bool,
-        now: Timestamp,
-    ) -> Result<(), String> {
-        let server = self.server.as_ref().ok_or("there is none")?;
-        let Some((own, intermediates)) = server.chain().split_first() else {
-            return Err("there is none".into());
-        };
-        let mut roots = RootCertStore::empty();
-        for (number, ca) in self.cas.iter().enumerate() {
-            // rustls ignores the validity of a root; other clients do not.
-            if by(number) && ca.validity.holds(now) {
-                let _ = roots.add(ca.der.clone());
-            }
-        }
-        if roots.is_empty() {
-            return Err("there is no valid CA certificate for it".into());
-        }
-        let since_epoch = Duration::from_secs(u64::try_from(now.as_second()).unwrap_or_default());
-        WebPkiServerVerifier::builder_with_provider(
-            Arc::new(roots),
-            Arc::new(rustls::crypto::ring::default_provider()),
-        )
-        .build()
-        .map_err(|error| error.to_string())?
-        .verify_server_cert(
-            own,
-            intermediates,
-            name,
-            &[],
-            UnixTime::since_unix_epoch(since_epoch),
-        )
-        .map(|_| ())
-        .map_err(|error| error.to_string())
+    /// The CA whose clients accept the server's certificate for a name, if there is one.
+    pub(super) fn accepted_by(&self, name: &ServerName<'_>, now: Timestamp) -> Option<usize> {
+        let server = self.server.as_ref()?;
+        let is_valid = server.validity.holds(now) && server.is_for(name);
+        let signed = |ca: &Ca| ca.validity.holds(now) && server.is_signed_by(&ca.der);
+        self.cas.iter().position(|ca| is_valid && signed(ca))
     }
 }
 
@@ -124,51 +90,29 @@ pub(super) fn to_pem(der: &CertificateDer<'_>) -> String {
     pem::encode_config(&pem::Pem::new("CERTIFICATE", der.as_ref()), line_ending)
 }
 
-fn read_cas(pem: &[u8], problems: &mut Vec<String>) -> Vec<Ca> {
+fn read_cas(pem: &[u8]) -> Result<Vec<Ca>, &'static str> {
     let ders = CertificateDer::pem_slice_iter(pem).take(MAX_CAS);
-    let Ok(ders) = ders.collect::<Result<Vec<_>, _>>() else {
-        problems.push("the CA certificates are not PEM".into());
-        return Vec::new();
-    };
-    if ders.is_empty() {
-        problems.push("there is no CA certificate".into());
-    }
-    let mut cas: Vec<Ca> = Vec::with_capacity(ders.len());
-    for (number, der) in ders.into_iter().enumerate() {
-        match read_ca(&der) {
-            Ok(validity) if cas.iter().all(|other| other.der != der) => {
-                cas.push(Ca { der, validity });
-            }
-            Ok(_) => problems.push(format!("CA certificate {}: is a duplicate", number + 1)),
-            Err(problem) => problems.push(format!("CA certificate {}: {problem}", number + 1)),
-        }
-    }
-    cas
+    let cas = ders.map(|der| {
+        let der = der.map_err(|_| "the CA certificates are not PEM")?;
+        let certificate = whole_certificate(&der).filter(|certificate| certificate.is_ca());
+        let validity = certificate.as_ref().and_then(Validity::of);
+        let validity = validity.ok_or("a CA certificate is not one of X.509")?;
+        Ok(Ca { der, validity })
+    });
+    cas.collect()
 }
 
-fn read_ca(der: &CertificateDer<'_>) -> Result<Validity, &'static str> {
-    let certificate = whole_certificate(der).ok_or("is not one of X.509")?;
-    if !certificate.is_ca() {
-        return Err("is not a CA's");
-    }
-    Validity::of(&certificate).ok_or("is not one of X.509")
-}
-
-/// Reads a CA's key and puts its certificate first.
-fn read_signer(pem: &[u8], cas: &mut [Ca]) -> Result<KeyPair, &'static str> {
-    let key = std::str::from_utf8(pem)
+/// Reads the CA's key, which is that of the first CA certificate.
+fn read_signer(bundle: &Bundle, cas: Vec<Ca>) -> Result<(Vec<Ca>, KeyPair), &'static str> {
+    let first = cas.first().ok_or("there is no CA certificate")?;
+    let key = std::str::from_utf8(&bundle.ca_key.0)
         .ok()
         .and_then(|pem| KeyPair::from_pem(pem).ok())
         .ok_or("the CA's key is not a private key in PEM and PKCS #8")?;
     let public = key.subject_public_key_info();
-    let certificate = cas.iter().position(|ca| {
-        whole_certificate(&ca.der).is_some_and(|ca| ca.public_key().raw == public.as_slice())
-    });
-    match certificate {
-        Some(number) => {
-            cas[..=number].rotate_right(1);
-            Ok(key)
-        }
-        None => Err("the CA's key is not that of any CA certificate"),
+    let is_its_key = whole_certificate(&first.der).is_some_and(|ca| ca.public_key().raw == public);
+    if !is_its_key {
+        return Err("the CA's key is not that of the first CA certificate");
     }
+    Ok((cas, key))
 }

@@ -2,18 +2,13 @@
 
 use rcgen::SanType;
 use rustls::pki_types::ServerName;
-use std::fmt;
 use std::net::IpAddr;
 
-/// How many names a certificate may have.
 const MAX_NAMES: usize = 64;
 
+/// At least one name, each of them once. The first is the one that API servers call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Names {
-    /// The name that API servers call.
-    first: ServerName<'static>,
-    others: Vec<ServerName<'static>>,
-}
+pub(crate) struct Names(Vec<ServerName<'static>>);
 
 /// Why a name cannot be in a certificate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,36 +28,33 @@ impl Names {
         extra: &[String],
     ) -> Result<Self, NameError> {
         let first = format!("{service}.{namespace}.svc");
-        let mut others = vec![format!("{first}.cluster.local"), service.to_owned()];
-        others.extend_from_slice(extra);
-        Self::new(&first, &others)
+        let own = [format!("{first}.cluster.local"), service.to_owned()];
+        Self::new(first, own.iter().chain(extra))
     }
 
-    /// `first` is the name that API servers call.
-    pub(crate) fn new(first: &str, others: &[String]) -> Result<Self, NameError> {
-        if others.len() >= MAX_NAMES {
-            return Err(NameError::TooMany(others.len() + 1));
-        }
-        let first = parse(first)?;
-        let mut parsed: Vec<ServerName<'static>> = Vec::with_capacity(others.len());
+    fn new<'a>(
+        first: String,
+        others: impl IntoIterator<Item = &'a String>,
+    ) -> Result<Self, NameError> {
+        let mut names = vec![parse(&first)?];
         for name in others {
             let name = parse(name)?;
-            if name != first && !parsed.contains(&name) {
-                parsed.push(name);
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
-        Ok(Self {
-            first,
-            others: parsed,
-        })
+        if names.len() > MAX_NAMES {
+            return Err(NameError::TooMany(names.len()));
+        }
+        Ok(Self(names))
     }
 
-    pub(super) const fn first(&self) -> &ServerName<'static> {
-        &self.first
+    pub(super) fn first(&self) -> &ServerName<'static> {
+        &self.0[0]
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &ServerName<'static>> {
-        std::iter::once(&self.first).chain(&self.others)
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, ServerName<'static>> {
+        self.0.iter()
     }
 
     pub(super) fn in_certificate(&self) -> Result<Vec<SanType>, rcgen::Error> {
@@ -72,16 +64,6 @@ impl Names {
                 name => Ok(SanType::DnsName(name.to_str().as_ref().try_into()?)),
             })
             .collect()
-    }
-}
-
-impl fmt::Display for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, name) in self.iter().enumerate() {
-            let separator = if number == 0 { "" } else { ", " };
-            write!(f, "{separator}{}", name.to_str())?;
-        }
-        Ok(())
     }
 }
 
@@ -98,8 +80,14 @@ mod tests {
         let extra = ["10.0.0.1".to_owned(), "lbcf.example".into(), "lbcf".into()];
         let names = Names::of_service("lbcf", "kube-system", &extra).unwrap();
         assert_eq!(
-            names.to_string(),
-            "lbcf.kube-system.svc, lbcf.kube-system.svc.cluster.local, lbcf, 10.0.0.1, lbcf.example"
+            names.iter().map(|name| name.to_str()).collect::<Vec<_>>(),
+            [
+                "lbcf.kube-system.svc",
+                "lbcf.kube-system.svc.cluster.local",
+                "lbcf",
+                "10.0.0.1",
+                "lbcf.example"
+            ]
         );
         assert!(
             names
@@ -112,10 +100,13 @@ mod tests {
     #[test]
     fn a_text_that_is_not_a_name_is_quoted_in_the_error() {
         for wrong in ["", "a b", "*.example", "http://x", "-", "x.example:443"] {
-            let error = Names::new("x", &[wrong.to_owned()]).unwrap_err();
+            let error = Names::new("x".to_owned(), &[wrong.to_owned()]).unwrap_err();
             assert_eq!(error, NameError::NotAName(wrong.to_owned()));
         }
         let many: Vec<String> = (0..64).map(|n| format!("x{n}")).collect();
-        assert_eq!(Names::new("x", &many), Err(NameError::TooMany(65)));
+        assert_eq!(
+            Names::new("x".to_owned(), &many),
+            Err(NameError::TooMany(65))
+        );
     }
 }

@@ -31,13 +31,11 @@ fn next(bundle: &Bundle, published: Option<SignedDuration>, now: Timestamp) -> O
 
 /// Whether a client that trusts these CAs accepts the server for all its names.
 fn is_accepted(server: &Bundle, trusted: &Bundle, now: Timestamp) -> bool {
-    let found = Found::read(&Bundle {
-        cas: trusted.cas.clone(),
-        ..server.clone()
-    });
+    let mut found = Found::read(server);
+    found.cas = Found::read(trusted).cas;
     names()
         .iter()
-        .all(|name| found.is_accepted(name, |_| true, now).is_ok())
+        .all(|name| found.accepted_by(name, now).is_some())
 }
 
 fn number_of_cas(bundle: &Bundle) -> usize {
@@ -48,7 +46,7 @@ fn number_of_cas(bundle: &Bundle) -> usize {
 fn u47_a_first_start_makes_a_ca_and_a_certificate_that_it_signed() {
     let bundle = first(NOW);
     let found = Found::read(&bundle);
-    assert_eq!(found.problems, [""; 0]);
+    assert_eq!(found.problem, None);
     assert!(is_accepted(&bundle, &bundle, NOW));
     let [ca] = &*found.cas else { panic!() };
     let server = found.server.unwrap();
@@ -74,7 +72,7 @@ fn u47_a_certificate_is_for_its_names_only_and_for_servers_only() {
     let found = Found::read(&first(NOW));
     let accepted = |name: &str| {
         let name = rustls::pki_types::ServerName::try_from(name.to_owned()).unwrap();
-        found.is_accepted(&name, |_| true, NOW).is_ok()
+        found.accepted_by(&name, NOW).is_some()
     };
     for name in [
         "lbcf.kube-system.svc",
@@ -84,8 +82,8 @@ fn u47_a_certificate_is_for_its_names_only_and_for_servers_only() {
         assert!(accepted(name), "{name}");
     }
     assert!(!accepted("other.kube-system.svc") && !accepted("127.0.0.1"));
-    let der = found.server.unwrap().chain()[0].clone();
-    let certificate = crate::process::serving::server_certificate::whole_certificate(&der).unwrap();
+    let server = found.server.unwrap();
+    let certificate = server::whole_certificate(server.own().unwrap()).unwrap();
     assert!(!certificate.is_ca());
     let usage = certificate.extended_key_usage().unwrap().unwrap().value;
     assert!(usage.server_auth && !usage.client_auth && !usage.any);
@@ -96,7 +94,7 @@ fn u47_nothing_shows_a_key() {
     let bundle = first(NOW);
     let found = Found::read(&bundle);
     let shown = format!("{bundle:?} {found:?} {:?}", found.server);
-    for key in [&bundle.ca_key.unwrap(), &bundle.server_key] {
+    for key in [&bundle.ca_key, &bundle.server_key] {
         let text = String::from_utf8(key.0.clone()).unwrap();
         // Each line of the key but the first and the last.
         for line in text.lines().filter(|line| !line.starts_with("---")) {

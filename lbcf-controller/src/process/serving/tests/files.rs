@@ -78,7 +78,7 @@ impl Fixture {
 }
 
 fn leaf(bundle: &Bundle) -> CertificateDer<'static> {
-    Found::read(bundle).server.unwrap().chain()[0].clone()
+    Found::read(bundle).server.unwrap().own().unwrap().clone()
 }
 
 #[tokio::test]

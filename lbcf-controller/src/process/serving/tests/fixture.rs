@@ -2,9 +2,9 @@
 
 use crate::api::ObjectKey;
 use crate::process::serving::api_server::ApiServer;
-use crate::process::serving::ca_bundle::Configurations;
 use crate::process::serving::certificates::tests::names;
 use crate::process::serving::self_signed_ca::SelfSignedCa;
+use crate::process::serving::webhook_configurations::ConfigurationName;
 use jiff::Timestamp;
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
@@ -308,11 +308,12 @@ pub(super) fn secret_key() -> ObjectKey {
     ObjectKey::new("kube-system", "certs")
 }
 
-pub(super) fn configurations() -> Configurations {
-    Configurations {
-        validating: vec!["lbcf".into(), "not-there".into()],
-        mutating: vec!["lbcf".into()],
-    }
+pub(super) fn configurations() -> Vec<ConfigurationName> {
+    vec![
+        ConfigurationName::Validating("lbcf".into()),
+        ConfigurationName::Validating("not-there".into()),
+        ConfigurationName::Mutating("lbcf".into()),
+    ]
 }
 
 /// All that is logged by this thread, while it lives.

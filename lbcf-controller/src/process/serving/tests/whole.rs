@@ -108,7 +108,7 @@ async fn u47_every_call_succeeds_while_certificates_change() {
         ("tls.crt", &due.server),
         ("tls.key", &due.server_key.0),
         ("ca.crt", &due.cas),
-        ("ca.key", &due.ca_key.clone().unwrap().0),
+        ("ca.key", &due.ca_key.0),
     ];
     let due: serde_json::Map<_, _> = parts
         .map(|(key, value)| (key.to_owned(), json!(ByteString(value.clone()))))

@@ -1,10 +1,6 @@
 //! The allowed responses to bad input.
 
-use crate::exchange::{Exchange, RequestKind};
-use crate::lab::{DriverReply, Lab, Status, WebhookCall, healthz};
-use crate::outcome::{CheckError, CheckOutcome};
-use crate::transport::Request;
-use std::time::Duration;
+use crate::checks::prelude::*;
 
 /// The time limit for a rejection.
 pub(super) const LIMIT: Duration = Duration::from_secs(2);

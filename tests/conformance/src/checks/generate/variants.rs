@@ -1,13 +1,9 @@
 //! Backends that differ from another in one part.
 
-use crate::lab::{Backend, Lab, LoadBalancer, Source};
-use serde_json::{Value, json};
+use crate::checks::prelude::*;
 
-/// A backend with a description.
-pub(super) struct Variant {
-    pub(super) what: &'static str,
-    pub(super) backend: Backend,
-}
+/// A backend with its description.
+pub(super) type Variant = (&'static str, Backend);
 
 /// A pod, and others that differ from it, and from each other, in one part of the identity.
 pub(super) fn pods(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> {
@@ -29,10 +25,7 @@ pub(super) fn pods(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> {
         ("a pod of the same name in another namespace", namesake),
     ]
     .into_iter()
-    .map(|(what, pod)| Variant {
-        what,
-        backend: lab.backend_of(load_balancer, Source::Pod(pod)),
-    })
+    .map(|(what, pod)| (what, lab.backend_of(load_balancer, Source::Pod(pod))))
     .collect()
 }
 
@@ -67,9 +60,11 @@ pub(super) fn services(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> 
         ("another service on the same node", other_service),
     ]
     .into_iter()
-    .map(|(what, service)| Variant {
-        what,
-        backend: lab.backend_of(load_balancer, Source::Service(service)),
+    .map(|(what, service)| {
+        (
+            what,
+            lab.backend_of(load_balancer, Source::Service(service)),
+        )
     })
     .collect()
 }
@@ -77,8 +72,7 @@ pub(super) fn services(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> 
 /// The same backend with a changed request.
 pub(super) fn sent_as(backend: &Backend, change: impl FnOnce(&mut Value)) -> Backend {
     let mut backend = backend.clone();
-    if let Source::Pod(sent) | Source::Service(sent) | Source::Endpoint(sent) = &mut backend.source
-    {
+    if let Some(sent) = backend.source.sent_mut() {
         change(sent);
     }
     backend
@@ -86,10 +80,7 @@ pub(super) fn sent_as(backend: &Backend, change: impl FnOnce(&mut Value)) -> Bac
 
 /// `podBackend` or `serviceBackend` of the request.
 fn sent(backend: Backend) -> Value {
-    match backend.source {
-        Source::Pod(sent) | Source::Service(sent) | Source::Endpoint(sent) => sent,
-        Source::Static => Value::Null,
-    }
+    backend.source.sent().cloned().unwrap_or_default()
 }
 
 fn port_of(sent: &Value) -> i64 {

@@ -1,8 +1,6 @@
 //! Pods that are not ready, and the pods in a response.
 
-use crate::lab::{Backend, DriverReply, Lab, Source};
-use crate::outcome::CheckError;
-use serde_json::{Value, json};
+use crate::checks::prelude::*;
 
 /// Pods that are not ready for several reasons. The fixture's pod template may add what makes the
 /// driver keep one.
@@ -56,7 +54,7 @@ impl PodName {
         })
     }
 
-    /// Whether both may name the same pod.
+    /// True if both may name the same pod.
     pub(super) fn matches(&self, pod: &Self) -> bool {
         let same_uid = self.uid.is_empty() || self.uid == pod.uid;
         self.namespace == pod.namespace && self.name == pod.name && same_uid

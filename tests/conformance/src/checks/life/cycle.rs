@@ -1,16 +1,8 @@
 //! The life cycle of a load balancer and a backend, with several strategies for its calls.
 
-use crate::checks::{dlb, drg, elb, ens};
-use crate::exchange::{NoResponse, RequestKind};
-use crate::lab::{
-    Backend, Lab, LoadBalancer, Source, WebhookCall, validate_backend, validate_backend_update,
-};
-use crate::outcome::{CheckError, CheckOutcome, Failure};
-use lbcf_driver_sdk::webhook::StringMap;
-use std::time::Duration;
-use tokio::time::Instant;
+use crate::checks::prelude::*;
 
-/// How each call of a life cycle is made.
+/// The way in which each call of a life cycle is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::checks) enum Strategy {
     Once,
@@ -68,7 +60,7 @@ impl<'a> LifeCycle<'a> {
         } else {
             None
         };
-        if lab.fixture().load_balancer.update.is_some() {
+        if lab.fixture().load_balancer.update.attributes.is_some() {
             let attributes = lab.updated_attributes(&load_balancer);
             let since = "since the fixture allows these attributes";
             self.accepted(&load_balancer.validate_update(&attributes), since)
@@ -98,7 +90,7 @@ impl<'a> LifeCycle<'a> {
             .same(|| self.generated(&backend), "backendAddr")
             .await?;
         backend.injected_info = self.each(|| self.registered(&backend)).await?;
-        if lab.fixture().backend.update.is_some() {
+        if lab.fixture().backend.parameters.update.is_some() {
             let old = backend.parameters.clone();
             backend.parameters = lab.updated_parameters(&backend);
             let validate =
@@ -123,7 +115,9 @@ impl<'a> LifeCycle<'a> {
         self.hang_ups(&call).await;
         let since = "since the load balancer exists and the attributes are valid";
         self.lab.succeeds(&call, since).await?;
-        elb::has_attributes(self.lab, &load_balancer.lb_info, attributes).await
+        self.lab
+            .has_attributes(&load_balancer.lb_info, attributes)
+            .await
     }
 
     async fn generated(&self, backend: &Backend) -> Result<String, CheckError> {
@@ -138,20 +132,20 @@ impl<'a> LifeCycle<'a> {
     async fn registered(&self, backend: &Backend) -> Result<StringMap, CheckError> {
         self.hang_ups(&backend.ensure()).await;
         let registered = self.lab.registered(backend.clone()).await?;
-        ens::registration::is_registered(self.lab, &registered).await?;
+        self.lab.is_registered(&registered).await?;
         Ok(registered.injected_info)
     }
 
     async fn deregistered(&self, backend: &Backend) -> CheckOutcome {
         self.hang_ups(&backend.deregister()).await;
         self.lab.deregistered(backend).await?;
-        drg::registered::is_gone(self.lab, backend).await
+        self.lab.is_deregistered(backend).await
     }
 
     async fn deleted(&self, load_balancer: &LoadBalancer) -> CheckOutcome {
         self.hang_ups(&load_balancer.delete()).await;
         self.lab.deleted(load_balancer).await?;
-        dlb::is_gone(self.lab, load_balancer).await
+        self.lab.is_deleted(load_balancer).await
     }
 
     /// A validation that has to accept.

@@ -1,9 +1,7 @@
 //! The call, and the backends in its response.
 
-use crate::lab::{DriverReply, Lab, Status, WebhookCall, in_any_case};
-use crate::outcome::CheckError;
-use lbcf_driver_sdk::webhook::{ListBackends, ListBackendsRequest, StringMap};
-use serde_json::{Map, Value};
+use crate::checks::prelude::*;
+use lbcf_driver_sdk::webhook::{ListBackends, ListBackendsRequest};
 
 pub(in crate::checks) fn list(lab: &Lab, lb_info: &StringMap) -> WebhookCall {
     WebhookCall::of::<ListBackends>(&ListBackendsRequest {

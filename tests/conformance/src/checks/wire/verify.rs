@@ -1,13 +1,9 @@
 //! Verifies all responses of a run.
 
+use crate::checks::prelude::*;
 use crate::checks::tour::{call_all_webhooks, valid_calls};
-use crate::exchange::{Exchange, Received};
-use crate::lab::{DriverReply, Lab};
-use crate::outcome::CheckOutcome;
 use lbcf_driver_sdk::webhook::Class;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 pub(super) fn class_of(name: &str) -> Option<Class> {
     let mut all = lbcf_driver_sdk::webhook::ALL.iter();
@@ -23,41 +19,38 @@ pub(super) async fn verify_all(
     problem: impl Fn(&'static str, &Received) -> Option<String>,
 ) -> CheckOutcome {
     call_all_webhooks(lab).await;
-    let mut total = 0;
-    let mut problems = Vec::new();
-    for (webhook, exchange) in valid_calls(lab) {
-        let Ok(received) = &exchange.outcome else {
-            continue;
-        };
-        if !(200..300).contains(&received.status) {
-            continue;
-        }
-        total += 1;
-        if let Some(problem) = problem(webhook, received) {
-            problems.push((webhook, problem, exchange.clone()));
-        }
-    }
-    first_problem(expected, total, problems)
+    let mut exchanges = valid_calls(lab);
+    exchanges.retain(|(_, exchange)| {
+        matches!(&exchange.outcome, Ok(received) if (200..300).contains(&received.status))
+    });
+    first_problem(expected, exchanges, |webhook, exchange| {
+        problem(webhook, exchange.outcome.as_ref().ok()?)
+    })
 }
 
-/// Fails with the first of the problems.
+/// Fails with the first exchange that has a `problem`, and counts all of them by webhook.
 pub(super) fn first_problem(
     expected: &str,
-    total: usize,
-    problems: Vec<(&'static str, String, Arc<Exchange>)>,
+    exchanges: Vec<(&'static str, Arc<Exchange>)>,
+    problem: impl Fn(&'static str, &Exchange) -> Option<String>,
 ) -> CheckOutcome {
-    let mut by_webhook: BTreeMap<&str, usize> = BTreeMap::new();
-    for (webhook, ..) in &problems {
-        *by_webhook.entry(webhook).or_default() += 1;
+    let total = exchanges.len();
+    let mut first = None;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (webhook, exchange) in exchanges {
+        if let Some(problem) = problem(webhook, &exchange) {
+            *counts.entry(webhook).or_default() += 1;
+            first.get_or_insert((webhook, problem, exchange));
+        }
     }
-    let counts: Vec<String> = by_webhook
+    let Some((webhook, problem, exchange)) = first else {
+        return Ok(());
+    };
+    let count: usize = counts.values().sum();
+    let counts: Vec<_> = counts
         .iter()
         .map(|(name, count)| format!("{count} of {name}"))
         .collect();
-    let count = problems.len();
-    let Some((webhook, problem, exchange)) = problems.into_iter().next() else {
-        return Ok(());
-    };
     let counts = counts.join(", ");
     let got = format!("{webhook}: {problem} ({count} of {total} responses: {counts})");
     Err(DriverReply::new(exchange).failed(expected, got))

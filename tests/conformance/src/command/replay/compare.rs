@@ -3,7 +3,7 @@
 use crate::report::ExchangeReport;
 use serde_json::Value;
 
-/// Whether status and body are the same, whatever the headers are.
+/// True if status and body are the same, whatever the headers are.
 pub(super) fn is_same(old: &ExchangeReport, new: &ExchangeReport) -> bool {
     let retry_id = serde_json::from_str::<Value>(&old.request_body)
         .ok()

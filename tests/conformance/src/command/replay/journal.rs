@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What distinguishes a journal from a report.
+/// Distinguishes a journal from a report.
 const KIND: &str = "CallJournal";
 
 #[derive(Debug, Deserialize)]

@@ -131,8 +131,11 @@ fn each_example_can_be_used() {
         assert_eq!(fixture.driver.project, "acme-lb");
         assert_eq!(fixture.driver.contact.len(), 1);
         assert!(fixture.endpoint.url.is_some());
-        assert_eq!(fixture.endpoint.timeout, Some(Duration::from_secs(10)));
-        assert_eq!(fixture.endpoint.timeouts.len(), 1);
+        assert_eq!(
+            fixture.endpoint.timeouts["default"],
+            Duration::from_secs(10)
+        );
+        assert_eq!(fixture.endpoint.timeouts.len(), 2);
         assert_eq!(fixture.endpoint.headers["x-tenant"], "7");
         let features = fixture.features.unwrap();
         assert_eq!(features.len(), Feature::ALL.len());
@@ -142,12 +145,14 @@ fn each_example_can_be_used() {
         assert!(!load_balancer.valid[0].lb_spec.is_empty());
         assert!(!load_balancer.valid[0].attributes.is_empty());
         assert_eq!(load_balancer.invalid.len(), 1);
-        assert!(load_balancer.update.is_some() && load_balancer.reuse);
-        assert_eq!(load_balancer.forbidden.len(), 1);
+        assert!(load_balancer.update.attributes.is_some() && load_balancer.reuse);
+        assert_eq!(load_balancer.update.forbidden.len(), 1);
         assert!(load_balancer.unknown_lb_info.is_some());
-        assert_eq!(fixture.backend.valid.len(), 1);
-        assert_eq!(fixture.backend.invalid.len(), 1);
-        assert!(fixture.backend.update.is_some() && fixture.backend.pod_template.is_some());
+        assert_eq!(fixture.backend.parameters.valid.len(), 1);
+        assert_eq!(fixture.backend.parameters.invalid.len(), 1);
+        assert!(
+            fixture.backend.parameters.update.is_some() && fixture.backend.pod_template.is_some()
+        );
         assert_eq!(fixture.backend.static_addrs.len(), 3);
         assert!(matches!(fixture.observe, Some(Observe::Url(_))));
         assert!(matches!(fixture.restart, Some(Action::Command(_))));
@@ -174,7 +179,7 @@ fn the_fields_of_the_document_are_suggested() {
         assert_eq!(sample.lb_spec[&field.name], field.example);
     }
     assert_eq!(sample.attributes["bandwidth"], "5");
-    assert_eq!(fixture.backend.valid[0]["weight"], "50");
+    assert_eq!(fixture.backend.parameters.valid[0]["weight"], "50");
     let unknown = fixture.load_balancer.unknown_lb_info.unwrap();
     assert_eq!(unknown.keys().collect::<Vec<_>>(), ["lbID"]);
 }

@@ -82,7 +82,9 @@ fn errors_name_format_and_file_and_leave_nothing() {
         .to_string();
     let start = format!("cannot write the junit report to {}: ", missing.display());
     assert!(error.starts_with(&start), "{error}");
-    let error = output(Format::Tap, &folder.0).write("x", None).unwrap_err();
+    let error = output(Format::Yaml, &folder.0)
+        .write("x", None)
+        .unwrap_err();
     assert_eq!(error.source.kind(), ErrorKind::IsADirectory);
     assert_eq!(folder.names(), Vec::<String>::new());
 }

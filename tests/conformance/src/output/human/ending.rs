@@ -1,7 +1,7 @@
 //! The end of the report: lists of what needs action, and the summary.
 
 use super::layout::{Page, plain};
-use crate::check::Level;
+use crate::classification::Level;
 use crate::output::parts::duration;
 use crate::output::text::{one_line, shown};
 use crate::report::{CheckResult, FailurePolicy, Outcome, Report};

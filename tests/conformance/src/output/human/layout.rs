@@ -1,6 +1,7 @@
 //! Text with lines of a limited width.
 
-use crate::output::{Color, Paint, Show};
+use crate::output::format::Show;
+use crate::output::{Color, Paint};
 use crate::report::FailurePolicy;
 use std::fmt::Display;
 use textwrap::core::display_width;

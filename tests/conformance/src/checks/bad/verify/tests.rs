@@ -1,7 +1,7 @@
 //! That bad input may be refused in any way, and not be accepted in any.
 
 use super::*;
-use crate::exchange::{NoResponse, Received, Sent};
+use crate::exchange::Sent;
 use http::{HeaderMap, Method};
 
 fn exchange(outcome: Result<(u16, &'static str), NoResponse>, took: Duration) -> Exchange {

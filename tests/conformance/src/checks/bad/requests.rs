@@ -1,0 +1,247 @@
+//! Bad requests: valid calls with broken bodies, or with values of wrong types.
+
+use super::verify::{BadRequest, Expected};
+use crate::checks::prelude::*;
+
+/// A load balancer and a backend of the check.
+#[derive(Debug)]
+pub(super) struct ValidCalls {
+    pub(super) load_balancer: LoadBalancer,
+    pub(super) backend: Backend,
+}
+
+impl ValidCalls {
+    /// With an existing load balancer, or else an unknown one: bad input is rejected for either.
+    pub(super) async fn new(lab: &Lab) -> Self {
+        let load_balancer = match lab.given_new_load_balancer().await {
+            Ok(load_balancer) => load_balancer,
+            Err(_) => lab.unknown_load_balancer(),
+        };
+        let backend = match lab.given_backend(&load_balancer).await {
+            Ok(backend) => backend,
+            Err(_) => lab.unknown_backend(&load_balancer),
+        };
+        Self {
+            load_balancer,
+            backend,
+        }
+    }
+
+    pub(super) fn validate_backend(&self) -> WebhookCall {
+        let Backend {
+            source, parameters, ..
+        } = &self.backend;
+        validate_backend(&self.load_balancer, source.backend_type(), parameters)
+    }
+
+    /// A valid call of each webhook, except `healthz`, whose body is empty, and
+    /// `judgePodDeregister`, which few drivers have.
+    pub(super) fn calls(&self) -> Vec<WebhookCall> {
+        vec![
+            self.load_balancer.validate(),
+            self.load_balancer.create(),
+            self.load_balancer.ensure(),
+            self.validate_backend(),
+            self.backend.generate(),
+            self.backend.ensure(),
+            self.backend.deregister(),
+            self.load_balancer.delete(),
+        ]
+    }
+}
+
+/// Each kind of broken body for each of the calls.
+pub(super) fn broken(lab: &Lab, calls: &[WebhookCall]) -> Vec<BadRequest> {
+    let mut bad = Vec::new();
+    for (what, expected, body) in BODIES {
+        for call in calls {
+            let valid = lab.request_of(call).body.to_vec();
+            bad.push(BadRequest {
+                call: call.clone(),
+                what: (*what).to_owned(),
+                request: Request::post(call.webhook(), body(valid)),
+                expected: *expected,
+            });
+        }
+    }
+    bad
+}
+
+/// The nesting depth of JSON that is too deep.
+const DEPTH: usize = 50_000;
+
+type BrokenBody = (&'static str, Expected, fn(Vec<u8>) -> Vec<u8>);
+
+/// Broken variants of a valid body. Some common parsers accept a variant as valid or as empty: Go's
+/// decoder ignores text after the JSON and reads null as no fields, and Express accepts an empty body.
+const BODIES: &[BrokenBody] = &[
+    ("a truncated body", Expected::Rejection, |mut valid| {
+        valid.truncate(valid.len() / 2);
+        valid
+    }),
+    (
+        "a body without its last brace",
+        Expected::Rejection,
+        |mut valid| {
+            valid.pop();
+            valid
+        },
+    ),
+    ("a body of plain text", Expected::Rejection, |_| {
+        b"lbInfo=lb-1&backendAddr=10.0.0.1".to_vec()
+    }),
+    (
+        "NaN for a map",
+        Expected::Rejection,
+        // Not JSON, but some parsers accept it.
+        |_| {
+            br#"{"recordID":"x","lbSpec":NaN,"lbInfo":NaN,"parameters":NaN,"podBackend":NaN}"#
+                .to_vec()
+        },
+    ),
+    ("bytes that are not UTF-8", Expected::Rejection, |valid| {
+        [&[0x80, 0xfe, 0xc3][..], &valid].concat()
+    }),
+    ("JSON that is nested too deep", Expected::Rejection, |_| {
+        br#"{"lbInfo":"#.iter().copied().chain(std::iter::repeat_n(b'[', DEPTH)).collect()
+    }),
+    ("text after the JSON", Expected::AnyResponse, |valid| {
+        [&valid[..], b"}, and more"].concat()
+    }),
+    (
+        "a recordID that is not UTF-8",
+        Expected::AnyResponse,
+        |valid| {
+            let text = br#"{"recordID":"#;
+            match valid.strip_prefix(text) {
+                Some(rest) => [&text[..], b"\"\xff\xfe\",\"was\":", rest].concat(),
+                None => [
+                    b"{\"was\":\"\xff\xfe\",",
+                    valid.get(1..).unwrap_or_default(),
+                ]
+                .concat(),
+            }
+        },
+    ),
+    ("an empty body", Expected::AnyResponse, |_| Vec::new()),
+    ("the body null", Expected::AnyResponse, |_| b"null".to_vec()),
+    ("an array as body", Expected::AnyResponse, |_| {
+        b"[]".to_vec()
+    }),
+    ("a string as body", Expected::AnyResponse, |_| {
+        b"\"x\"".to_vec()
+    }),
+];
+
+/// Valid calls with one field of a wrong type.
+pub(super) fn wrong_types(lab: &Lab, valid: &ValidCalls) -> Vec<BadRequest> {
+    // A new one, because a driver may find an existing one by its recordID.
+    let new = lab.load_balancer();
+    let mut wrong = Wrong {
+        lab,
+        bad: Vec::new(),
+    };
+    for call in [new.validate(), new.create()] {
+        for value in [json!(["x"]), json!("x"), json!(7), json!(true)] {
+            wrong.add(&call, "lbSpec", value, Expected::Rejection);
+        }
+        if !new.sample.lb_spec.is_empty() {
+            let nested = nested(&new.sample.lb_spec);
+            wrong.add(&call, "lbSpec", nested, Expected::Rejection);
+        }
+    }
+    wrong.maps_and_addresses(valid);
+    wrong.backends(&valid.backend);
+    wrong.bad
+}
+
+struct Wrong<'a> {
+    lab: &'a Lab,
+    bad: Vec<BadRequest>,
+}
+
+impl Wrong<'_> {
+    fn add(&mut self, call: &WebhookCall, field: &str, value: Value, expected: Expected) {
+        let what = format!("{field} of the type {}", type_of(&value));
+        let call = call.clone().with(field, value).invalid();
+        let request = self.lab.request_of(&call);
+        self.bad.push(BadRequest {
+            call,
+            what,
+            request,
+            expected,
+        });
+    }
+
+    fn maps_and_addresses(&mut self, valid: &ValidCalls) {
+        use Expected::{AnyResponse, Rejection};
+        let (ensure, delete) = (valid.load_balancer.ensure(), valid.load_balancer.delete());
+        let (bind, unbind) = (valid.backend.ensure(), valid.backend.deregister());
+        let validate = valid.validate_backend();
+        for value in [json!(["x"]), json!("x"), json!(7)] {
+            for (call, field) in [
+                (&ensure, "lbInfo"),
+                (&ensure, "attributes"),
+                (&bind, "lbInfo"),
+                (&bind, "parameters"),
+                (&validate, "parameters"),
+            ] {
+                self.add(call, field, value.clone(), Rejection);
+            }
+            // An unreadable lbInfo may be that of a deleted load balancer.
+            self.add(&delete, "lbInfo", value.clone(), AnyResponse);
+            self.add(&unbind, "lbInfo", value, AnyResponse);
+        }
+        for value in [json!(["x"]), json!({"x": "y"}), json!(true)] {
+            self.add(&bind, "backendAddr", value.clone(), Rejection);
+            self.add(&unbind, "backendAddr", value, AnyResponse);
+        }
+    }
+
+    /// The whole backend of `generateBackendAddr`, and parts of it.
+    fn backends(&mut self, backend: &Backend) {
+        let generate = backend.generate();
+        let field = match &backend.source {
+            Source::Service(_) => "serviceBackend",
+            Source::Endpoint(_) => "endpointBackend",
+            Source::Pod(_) | Source::Static => "podBackend",
+        };
+        for value in [json!("x"), json!(["x"]), json!(7)] {
+            self.add(&generate, field, value, Expected::Rejection);
+        }
+        let large = 99_999_999_999_u64;
+        for (pointer, value) in [
+            ("/pod", json!(7)),
+            ("/pod/status", json!(7)),
+            ("/pod/status/podIP", json!(["10.0.0.1"])),
+            ("/service", json!(7)),
+            ("/service/spec", json!("x")),
+            ("/port", json!("http")),
+            ("/port", json!({"port": "http", "portNumber": "http"})),
+            ("/port", json!({"port": large, "portNumber": large})),
+        ] {
+            let mut backend = generate.field(field).cloned().unwrap_or_default();
+            if let Some(target) = backend.pointer_mut(pointer) {
+                *target = value;
+                self.add(&generate, field, backend, Expected::Rejection);
+            }
+        }
+    }
+}
+
+/// The keys of a map, each with a map as value.
+fn nested(map: &StringMap) -> Value {
+    let nested = map.keys().map(|key| (key.clone(), json!({"x": ["y"]})));
+    Value::Object(nested.collect::<Map<_, _>>())
+}
+
+const fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object, with values of wrong types,",
+    }
+}

@@ -1,0 +1,156 @@
+//! The classification of checks: level, subject, and the features of drivers.
+
+use std::fmt;
+
+/// An enum whose variants have names for users, in the order of reports and of the documentation.
+macro_rules! named {
+    (
+        $(#[$meta:meta])* $enum:ident ($count:literal), $(#[$named:meta])* $name:ident;
+        $($(#[$doc:meta])* $variant:ident = $text:literal,)+
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        pub enum $enum {
+            $($(#[$doc])* #[serde(rename = $text)] $variant,)+
+        }
+
+        impl $enum {
+            /// All of them, in the order of reports.
+            pub const ALL: [Self; $count] = [$(Self::$variant),+];
+
+            $(#[$named])*
+            #[must_use]
+            pub const fn $name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                }
+            }
+        }
+    };
+}
+
+named! {
+    /// The importance of a check.
+    Level (2),
+    /// The word in reports.
+    name;
+    /// Required by the specification, or without it controllers in the field retry indefinitely,
+    /// lose an update, leak a resource or reject the response.
+    Must = "MUST",
+    /// Controllers work without it, but users suffer.
+    Should = "SHOULD",
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+named! {
+    /// The subject of a check.
+    Group (19),
+    /// The prefix of its checks' ids, such as `ENS`.
+    id;
+    /// The wire format.
+    Wire = "WIRE",
+    /// The webhook `healthz`.
+    Hlth = "HLTH",
+    /// The webhook `validateLoadBalancer`.
+    Vlb = "VLB",
+    /// The webhook `createLoadBalancer`.
+    Clb = "CLB",
+    /// The webhook `ensureLoadBalancer`.
+    Elb = "ELB",
+    /// The webhook `deleteLoadBalancer`.
+    Dlb = "DLB",
+    /// The webhook `validateBackend`.
+    Vbe = "VBE",
+    /// The webhook `generateBackendAddr`.
+    Gen = "GEN",
+    /// The webhook `ensureBackend`.
+    Ens = "ENS",
+    /// The webhook `deregisterBackend`.
+    Drg = "DRG",
+    /// The webhook `judgePodDeregister`.
+    Jpd = "JPD",
+    /// The webhook `listBackends`.
+    Lst = "LST",
+    /// Operations that are `Running`, and polling.
+    Asyn = "ASYN",
+    /// Repeated calls.
+    Rtry = "RTRY",
+    /// Dry runs.
+    Dry = "DRY",
+    /// Concurrent calls.
+    Conc = "CONC",
+    /// Bad input.
+    Bad = "BAD",
+    /// Life cycles.
+    Life = "LIFE",
+    /// Latency.
+    Lat = "LAT",
+}
+
+named! {
+    /// An optional capability of a driver, as the fixture's `features` name it.
+    Feature (10),
+    /// The name in the fixture and in reports.
+    name;
+    /// Operations that return `Running`.
+    Async = "async",
+    /// Dry runs: the LoadBalancerDriver sets `acceptDryRunCall`.
+    DryRun = "dryRun",
+    /// The optional webhook `judgePodDeregister`, which keeps pods registered that are not ready.
+    JudgePodDeregister = "judgePodDeregister",
+    /// The optional webhook `listBackends`, which lists what is registered.
+    ListBackends = "listBackends",
+    /// Pods as backends, whose addresses `generateBackendAddr` returns.
+    PodBackends = "backend.pod",
+    /// Services' node ports as backends.
+    ServiceBackends = "backend.service",
+    /// Endpoints of services that are no pods as backends, such as addresses outside of the cluster.
+    EndpointBackends = "backend.endpoint",
+    /// Static addresses as backends.
+    StaticBackends = "backend.static",
+    /// Attributes that can be changed.
+    UpdateAttributes = "update.attributes",
+    /// Parameters that can be changed.
+    UpdateParameters = "update.parameters",
+}
+
+impl Group {
+    /// A description for people, such as `ensureBackend` or `repeated calls`.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Wire => "the wire format",
+            Self::Hlth => "health",
+            Self::Vlb => "validateLoadBalancer",
+            Self::Clb => "createLoadBalancer",
+            Self::Elb => "ensureLoadBalancer",
+            Self::Dlb => "deleteLoadBalancer",
+            Self::Vbe => "validateBackend",
+            Self::Gen => "generateBackendAddr",
+            Self::Ens => "ensureBackend",
+            Self::Drg => "deregisterBackend",
+            Self::Jpd => "judgePodDeregister",
+            Self::Lst => "listBackends",
+            Self::Asyn => "Running and polling",
+            Self::Rtry => "repeated calls",
+            Self::Dry => "dry runs",
+            Self::Conc => "concurrent calls",
+            Self::Bad => "bad input",
+            Self::Life => "life cycles",
+            Self::Lat => "latency",
+        }
+    }
+
+    /// The group with this id, compared without regard to case.
+    #[must_use]
+    pub fn by_id(id: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|group| group.id().eq_ignore_ascii_case(id))
+    }
+}

@@ -1,0 +1,119 @@
+//! The formats of reports, and their options.
+
+use super::Color;
+use crate::report::FailurePolicy;
+use std::fmt;
+use std::str::FromStr;
+
+/// The format of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For people at a terminal.
+    Human,
+    /// The whole report; see [`schema`](super::schema).
+    Json,
+    /// JUnit XML for Jenkins, GitLab and others.
+    Junit,
+    /// For `$GITHUB_STEP_SUMMARY` and similar.
+    Markdown,
+    /// Workflow commands for GitHub's annotations.
+    Github,
+    /// The document for publication: `--report`.
+    Yaml,
+}
+
+impl Format {
+    /// All formats in the order of the documentation.
+    pub const ALL: [Self; 6] = [
+        Self::Human,
+        Self::Json,
+        Self::Junit,
+        Self::Markdown,
+        Self::Github,
+        Self::Yaml,
+    ];
+
+    /// Its name in `--output`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Json => "json",
+            Self::Junit => "junit",
+            Self::Markdown => "markdown",
+            Self::Github => "github",
+            Self::Yaml => "yaml",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = WrongOutput;
+
+    fn from_str(text: &str) -> Result<Self, WrongOutput> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.name() == text)
+            .ok_or_else(|| WrongOutput::Format(text.to_owned()))
+    }
+}
+
+/// The options of a format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Show {
+    /// The columns of the format for people.
+    pub width: usize,
+    /// True if the format for people has colors.
+    pub color: bool,
+    /// Which results count as failures.
+    pub policy: FailurePolicy,
+}
+
+impl Default for Show {
+    fn default() -> Self {
+        Self {
+            width: Self::WIDTH,
+            color: false,
+            policy: FailurePolicy::default(),
+        }
+    }
+}
+
+impl Show {
+    /// The columns without a terminal.
+    pub const WIDTH: usize = 100;
+
+    /// For standard output: with the width of the terminal, from 60 to 160 columns, and with colors
+    /// if `color` and the environment's `NO_COLOR` allow them.
+    #[must_use]
+    pub fn on_stdout(color: Color, policy: FailurePolicy) -> Self {
+        let width = terminal_size::terminal_size().map_or(Self::WIDTH, |(width, _)| {
+            usize::from(width.0).clamp(60, 160)
+        });
+        Self {
+            width,
+            color: color.is_on_for(&std::io::stdout()),
+            policy,
+        }
+    }
+}
+
+/// Why a value of `--output` is invalid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WrongOutput {
+    /// The format is none of the supported ones.
+    #[error(
+        "unknown format {0:?}: allowed are human, json, junit, markdown, github and yaml, each alone \
+         for standard output or as FORMAT=PATH"
+    )]
+    Format(String),
+    /// No path after the `=`.
+    #[error("{0}= has no path: allowed are {0}=PATH, and {0} or {0}=- for standard output")]
+    NoPath(Format),
+}
