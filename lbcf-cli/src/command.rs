@@ -102,11 +102,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
     match command {
         Command::Demo(args) => {
             let report = demo::run(args).await?;
-            return Ok(if report.passed {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::FAILURE
-            });
+            return Ok(ExitCode::from(u8::from(!report.passed)));
         }
         Command::Dev(args) => dev::run(args).await?,
         Command::Conformance(args) => return Ok(lbcf_conformance::command::run(args).await),
@@ -133,6 +129,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsStr;
 
     #[test]
     fn every_flag_has_an_environment_variable_and_a_help_text() {
@@ -146,10 +143,13 @@ mod tests {
                 if ["help", "version"].contains(&name) {
                     continue;
                 }
+                let variable = name.to_uppercase().replace('-', "_");
+                let is_named_so = |env: &OsStr| env.to_string_lossy().ends_with(&variable);
                 assert!(
-                    flag.get_env().is_some(),
-                    "{} --{name} has no variable",
-                    command.get_name()
+                    flag.get_env().is_some_and(is_named_so),
+                    "{} --{name} has the variable {:?}",
+                    command.get_name(),
+                    flag.get_env()
                 );
                 assert!(
                     flag.get_help().is_some(),

@@ -8,12 +8,10 @@
 //!
 //! [`decide`] has the rules; the other modules list, look up, remove and report.
 
+mod calls;
 mod decide;
-mod evidence;
 mod findings;
-mod listing;
 mod load_balancer;
-mod removal;
 mod report;
 mod rotation;
 

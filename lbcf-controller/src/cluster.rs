@@ -9,7 +9,7 @@ mod write_locks;
 mod writes;
 
 pub(crate) use events::{EventType, EventWriter, Recorder, Regarding};
-pub(crate) use wait::{Wait, WaitEvent, ready, stored_since};
+pub(crate) use wait::{Wait, WaitEvent, ready, some, stored_since};
 pub(crate) use watched::FromWatched;
 pub(crate) use watches::{WATCHED_KINDS, watch};
 pub(crate) use write_locks::WriteLocks;

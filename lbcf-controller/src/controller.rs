@@ -1,7 +1,6 @@
 //! The controller: watch events are applied to the index, which enqueues requests, which workers
 //! reconcile.
 
-mod admission_task;
 mod background;
 pub(crate) mod health;
 mod workers;
@@ -16,8 +15,7 @@ use crate::process::leader::{ElectionTask, InvalidLeaderElection, LostLease};
 use crate::process::metrics::Metrics;
 use crate::process::options::Options;
 use crate::runtime::Context;
-use admission_task::AdmissionTask;
-use background::Background;
+use background::{AdmissionTask, Background};
 use futures::future::BoxFuture;
 use kube::Client;
 use std::future::Future;

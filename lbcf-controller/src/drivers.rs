@@ -1,6 +1,6 @@
 //! Calls to drivers: one connection pool, a timeout for each webhook, metrics, and a count of calls.
 //!
-//! How many calls to a driver are in flight is not limited here but by
+//! The number of calls to a driver that are in flight is not limited here but by
 //! [`ConcurrencyKey`](crate::runtime::queue::ConcurrencyKey).
 
 mod addresses;
@@ -48,7 +48,7 @@ pub(crate) enum DriverError {
 }
 
 impl DriverError {
-    /// A condition's reason (b39): the response is invalid, or there is none.
+    /// A condition's reason: the response is invalid, or there is none.
     pub(crate) const fn reason(&self) -> &'static str {
         match self {
             Self::Call {
@@ -94,8 +94,7 @@ impl Drivers {
         driver: &LoadBalancerDriver,
         request: &W::Request,
     ) -> Result<W::Response, DriverError> {
-        let guard = self.guard.clone();
-        let client = self.client_of(driver)?.send_while(move || guard.permits());
+        let client = self.client_of_leader(driver)?;
         let call = self.call_by::<W>(client, driver, request);
         self.guard.run(call).await?
     }
@@ -120,21 +119,15 @@ impl Drivers {
         self.called.lock().insert(key.clone());
         self.counts.count(webhook);
         let began = Instant::now();
-        let response = client
-            .call_within::<W>(request, timeout_of(driver, webhook))
-            .instrument(tracing::info_span!("call", webhook, driver = %key))
-            .await;
+        let timeout = timeout_of(driver, webhook);
+        let response = send::<W>(client, &key, request, timeout).await;
         let outcome = match &response {
             Err(_) => Outcome::Error,
             Ok(response) if W::is_fail(response) => Outcome::Fail,
             Ok(_) => Outcome::Ok,
         };
         self.measure(&key, webhook, began.elapsed(), outcome);
-        response.map_err(|source| DriverError::Call {
-            driver: key,
-            webhook,
-            source,
-        })
+        response
     }
 
     fn measure(
@@ -163,6 +156,13 @@ impl Drivers {
         });
     }
 
+    /// A client that sends only while this process leads.
+    fn client_of_leader(&self, driver: &LoadBalancerDriver) -> Result<DriverClient, DriverError> {
+        let guard = self.guard.clone();
+        let client = self.client_of(driver)?;
+        Ok(client.send_while(move || guard.permits()))
+    }
+
     /// A client of the driver's URL, or of the one that replaces it in the options.
     fn client_of(&self, driver: &LoadBalancerDriver) -> Result<DriverClient, DriverError> {
         let url = &driver.spec.url;
@@ -176,6 +176,22 @@ impl Drivers {
             source,
         })
     }
+}
+
+async fn send<W: Webhook>(
+    client: DriverClient,
+    driver: &ObjectKey,
+    request: &W::Request,
+    timeout: Duration,
+) -> Result<W::Response, DriverError> {
+    let webhook = W::INFO.name;
+    let span = tracing::info_span!("call", webhook, %driver);
+    let response = client.call_within::<W>(request, timeout).instrument(span);
+    response.await.map_err(|source| DriverError::Call {
+        driver: driver.clone(),
+        webhook,
+        source,
+    })
 }
 
 fn host_of(url: &str) -> Option<&str> {

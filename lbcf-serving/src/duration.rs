@@ -1,4 +1,4 @@
-//! Durations in Go's notation, which Kubernetes uses: `1h2m3.5s`, `300ms`.
+//! Durations in Go's notation, which Kubernetes uses: `1h2m3.5s`, `300ms` (b6).
 
 use std::fmt;
 use std::time::Duration;

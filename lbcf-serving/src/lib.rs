@@ -1,5 +1,5 @@
-//! The parts that LBCF's servers share: an HTTP/1 listener and request bodies with limits, TLS from files
-//! that change at run time, signals, log flags and durations.
+//! Shared by LBCF's servers and clients: an HTTP/1 listener and request bodies with limits, TLS from files
+//! that change at run time, signals, flags and durations.
 
 #[cfg(feature = "body")]
 pub mod body;

@@ -30,7 +30,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-/// The pause of accepting when the operating system refuses, for want of files for example.
+/// The pause in accepting when the operating system refuses, for want of files for example.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The response of Go's servers, and so of Kubernetes, to HTTP on an HTTPS port.
 const NOT_TLS: &[u8] =

@@ -30,7 +30,7 @@ pub enum LogError {
         flag: &'static str,
         /// The filter as it was given.
         filter: String,
-        /// The part of it that is wrong.
+        /// The mistake in it.
         #[source]
         source: ParseError,
     },

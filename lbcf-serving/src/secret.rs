@@ -63,7 +63,7 @@ impl Token {
         &self.0
     }
 
-    /// Compares both in a time that depends on their lengths alone.
+    /// True if both are the same, compared in a time that depends on their lengths alone.
     #[must_use]
     pub fn matches(&self, given: &[u8]) -> bool {
         self.0.as_bytes().ct_eq(given).into()

@@ -19,9 +19,9 @@ use std::time::Duration;
 
 /// Longer than any certificate, key or token, in bytes.
 const MAX_LENGTH: u64 = 256 << 10;
-/// The time that the first read may take, on a file system that hangs.
+/// The limit of the first read, on a file system that hangs.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// The number of times that changed files are read at most until two reads agree.
+/// The most reads of changed files until two of them agree.
 const SETTLE_TRIES: u32 = 5;
 
 /// Why a file cannot be used. It quotes nothing of the contents, which may be a key.
@@ -41,7 +41,7 @@ pub enum FileError {
     Contents {
         /// The path of the file.
         path: PathBuf,
-        /// The problem, and what is expected.
+        /// The mistake, and what is expected.
         problem: String,
     },
 }
@@ -165,7 +165,7 @@ where
         }
     }
 
-    /// The part of [`reread`](Self::reread) for a thread that may block; the error is for the log.
+    /// The part of [`reread`](Self::reread) on a thread that may block; the error is for the log.
     fn check(&mut self) -> Result<Option<T>, String> {
         let contents = match self.settled() {
             Ok(contents) => contents,

@@ -13,6 +13,11 @@ pub(super) struct Printer {
     has_colour: bool,
 }
 
+/// Styles of ANSI terminals.
+const BOLD: &str = "1";
+const DIM: &str = "2";
+const RED: &str = "31";
+const GREEN: &str = "32";
 /// The most pods that are shown with their requests.
 const PODS_SHOWN: usize = 8;
 
@@ -68,16 +73,16 @@ impl Printer {
         self.line("")?;
         self.line(format!(
             "{}  {title}",
-            self.bold(&format!("[{number}/{of}] {id}"))
+            self.style(BOLD, &format!("[{number}/{of}] {id}"))
         ))
     }
 
     pub(super) fn command(&self, command: &str) -> Result<()> {
-        self.line(format!("  {} {command}", self.dim("$")))
+        self.line(format!("  {} {command}", self.style(DIM, "$")))
     }
 
     pub(super) fn note(&self, text: &str) -> Result<()> {
-        self.line(format!("  {}", self.dim(&format!("# {text}"))))
+        self.line(format!("  {}", self.style(DIM, &format!("# {text}"))))
     }
 
     pub(super) fn step_ended(&self, step: &StepReport, cloud: &[String]) -> Result<()> {
@@ -100,15 +105,21 @@ impl Printer {
         if let Some(traffic) = &step.traffic {
             self.line(format!("  traffic   {}", summary_of(traffic)))?;
             for error in &traffic.errors {
-                self.line(format!("            {} {error}", self.red("failed:")))?;
+                self.line(format!(
+                    "            {} {error}",
+                    self.style(RED, "failed:")
+                ))?;
             }
         }
         let seconds = step.ms as f64 / 1000.0;
         match &step.error {
-            None => self.line(format!("  {} in {seconds:.1} s", self.green("passed"))),
+            None => self.line(format!(
+                "  {} in {seconds:.1} s",
+                self.style(GREEN, "passed")
+            )),
             Some(error) => self.line(format!(
                 "  {} after {seconds:.1} s: {error}",
-                self.red("FAILED")
+                self.style(RED, "FAILED")
             )),
         }
     }
@@ -116,7 +127,7 @@ impl Printer {
     pub(super) fn summary(&self, report: &Report) -> Result<()> {
         self.line("")?;
         for leak in &report.leaked {
-            self.line(format!("  {} {leak}", self.red("left behind:")))?;
+            self.line(format!("  {} {leak}", self.style(RED, "left behind:")))?;
         }
         if let Some(traffic) = &report.traffic {
             self.line(format!("traffic: {}", summary_of(traffic)))?;
@@ -133,8 +144,8 @@ impl Printer {
             skipped => format!(", {skipped} skipped"),
         };
         let verdict = match report.passed {
-            true => self.green("passed"),
-            false => self.red("FAILED"),
+            true => self.style(GREEN, "passed"),
+            false => self.style(RED, "FAILED"),
         };
         let left = match report.leaked.is_empty() {
             true => "nothing was left behind",
@@ -143,22 +154,6 @@ impl Printer {
         self.line(format!(
             "{verdict}: {passed} of {taken} steps{skipped}; {left}"
         ))
-    }
-
-    fn bold(&self, text: &str) -> String {
-        self.style("1", text)
-    }
-
-    fn dim(&self, text: &str) -> String {
-        self.style("2", text)
-    }
-
-    fn green(&self, text: &str) -> String {
-        self.style("32", text)
-    }
-
-    fn red(&self, text: &str) -> String {
-        self.style("31", text)
     }
 
     fn style(&self, code: &str, text: &str) -> String {

@@ -158,6 +158,12 @@ impl<'a> Scenario<'a> {
         self.until_settled(pods.len()).await
     }
 
+    /// The end of most steps: all pods are registered.
+    pub(super) async fn all_registered(&self) -> StepResult {
+        self.until_registered(&self.pods).await?;
+        Ok(StepOutcome::Passed)
+    }
+
     /// The names and addresses of these pods, once they have an address.
     pub(super) async fn addressed(&self, pods: &[String]) -> Result<Vec<(String, String)>, String> {
         let mut with_ip = Vec::new();

@@ -11,6 +11,7 @@ use kube::Client;
 use lbcf_conformance::driver::Exec;
 use lbcf_controller::{Backoff, Options};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -75,7 +76,7 @@ impl Session {
         loop {
             tokio::select! {
                 call = proxy.calls.next() => printer.call(&call)?,
-                ended = &mut work => return ended,
+                never = &mut work => match never {},
             }
         }
     }
@@ -113,12 +114,8 @@ struct Waiting {
 
 impl Work<'_> {
     /// Applies the manifests, and again after changes; starts the driver again when it has changed.
-    async fn run(
-        &self,
-        mut manifests: Vec<Manifest>,
-        watched: &[PathBuf],
-    ) -> Result<(), Box<dyn Error>> {
-        let mut programs = Watch::new(look(watched.iter().map(PathBuf::as_path)));
+    async fn run(&self, mut manifests: Vec<Manifest>, watched: &[PathBuf]) -> Infallible {
+        let mut programs = Watch::new(look(watched));
         let mut applied = Watch::new(self.look_at_manifests());
         self.wait_for_driver().await;
         let mut waiting = self.apply_all(&manifests).await;
@@ -127,12 +124,14 @@ impl Work<'_> {
         let mut has_ended = false;
         loop {
             sleep(LOOK_INTERVAL).await;
-            if programs.has_changed(look(watched.iter().map(PathBuf::as_path)))
+            if programs.has_changed(look(watched))
                 && let Some(driver) = self.driver
             {
                 self.printer
                     .notice("restart", "the driver's program has changed");
-                driver.restart_gracefully().await?;
+                if let Err(problem) = driver.restart_gracefully().await {
+                    self.printer.notice("error", problem.to_string());
+                }
                 self.proxied.restarted();
                 self.wait_for_driver().await;
                 waiting = self.apply_all(&manifests).await;
@@ -161,8 +160,7 @@ impl Work<'_> {
         let paths = self.args.apply.iter();
         // What cannot be listed is reported when it is read.
         let found = paths.flat_map(|path| files(path).unwrap_or_else(|_| vec![path.clone()]));
-        let found: Vec<_> = found.collect();
-        look(found.iter().map(PathBuf::as_path))
+        look(&found.collect::<Vec<_>>())
     }
 
     /// Applies the manifests, and the driver's if there is none among them.

@@ -36,13 +36,13 @@ impl Watch {
     }
 }
 
-pub(super) fn look<'a>(files: impl IntoIterator<Item = &'a Path>) -> Look {
-    let stamp = |file: &Path| {
+pub(super) fn look(files: &[PathBuf]) -> Look {
+    let stamp = |file: &PathBuf| {
         let metadata = std::fs::metadata(file).ok()?;
         Some((metadata.modified().ok()?, metadata.len()))
     };
-    let files = files.into_iter();
-    files.map(|file| (file.to_owned(), stamp(file))).collect()
+    let files = files.iter();
+    files.map(|file| (file.clone(), stamp(file))).collect()
 }
 
 /// The program that a command runs, if it is a file: its first word after assignments of variables.

@@ -85,29 +85,24 @@ impl Project {
     /// The value of each placeholder. The path comes last, because only a path can contain text that
     /// looks like a placeholder.
     fn values(&self) -> Vec<(&'static str, String)> {
-        let (namespace, is_system) = (&self.namespace, self.namespace.is_system());
-        let scope = if is_system {
-            "All namespaces may use it, so it is in kube-system and its name starts with `lbcf-`."
-                .to_owned()
-        } else {
-            format!(
-                "Only namespace {namespace} may use it; a driver for all namespaces is in kube-system."
-            )
+        let namespace = self.namespace.to_string();
+        let (scope, examples) = match self.namespace.is_system() {
+            true => (
+                "All namespaces may use it, so it is in kube-system and its name starts with `lbcf-`.".to_owned(),
+                "default".to_owned(),
+            ),
+            false => (
+                format!("Only namespace {namespace} may use it; a driver for all namespaces is in kube-system."),
+                namespace.clone(),
+            ),
         };
         let mut values = vec![
             ("__SCOPE__", scope),
             ("__NAME__", self.name.to_string()),
             ("__CRATE__", self.name.crate_name()),
             ("__DRIVER__", self.driver.clone()),
-            ("__NAMESPACE__", namespace.to_string()),
-            (
-                "__EXAMPLE_NAMESPACE__",
-                if is_system {
-                    "default".to_owned()
-                } else {
-                    namespace.to_string()
-                },
-            ),
+            ("__NAMESPACE__", namespace),
+            ("__EXAMPLE_NAMESPACE__", examples),
             ("__PORT__", self.port.to_string()),
             ("__LISTEN__", self.listen_flag()),
             (

@@ -24,13 +24,11 @@ pub(crate) enum Sdk {
     },
 }
 
-/// Why `--sdk-path` is rejected.
+/// The reason why `--sdk-path` is rejected.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SdkPathError {
     #[error("--sdk-path {path}: not the folder of {SDK}: {why}")]
-    NotFound { path: PathBuf, why: io::Error },
-    #[error("--sdk-path {path}: not the folder of {SDK}: its Cargo.toml has another name")]
-    OtherPackage { path: PathBuf },
+    NotSdk { path: PathBuf, why: String },
     #[error("--sdk-path {path}: a path in UTF-8 without control characters is needed")]
     NotText { path: PathBuf },
 }
@@ -101,28 +99,21 @@ fn find(given: &Path) -> Result<PathBuf, SdkPathError> {
         let manifest = std::fs::read_to_string(folder.join("Cargo.toml"))?;
         io::Result::Ok(package_name(&manifest).map(str::to_owned))
     };
+    let not_sdk = |why| SdkPathError::NotSdk {
+        path: given.to_owned(),
+        why,
+    };
     let is_sdk = |name: &Option<String>| name.as_deref() == Some(SDK);
     // The root of a checkout is accepted, too.
     let below = given.join(SDK);
     let found = match name_of(given) {
         Ok(name) if is_sdk(&name) => given,
         _ if name_of(&below).is_ok_and(|name| is_sdk(&name)) => &below,
-        Ok(_) => {
-            return Err(SdkPathError::OtherPackage {
-                path: given.to_owned(),
-            });
-        }
-        Err(why) => {
-            return Err(SdkPathError::NotFound {
-                path: given.to_owned(),
-                why,
-            });
-        }
+        Ok(_) => return Err(not_sdk("its Cargo.toml has another name".to_owned())),
+        Err(error) => return Err(not_sdk(error.to_string())),
     };
-    found.canonicalize().map_err(|why| SdkPathError::NotFound {
-        path: given.to_owned(),
-        why,
-    })
+    let found = found.canonicalize();
+    found.map_err(|error| not_sdk(error.to_string()))
 }
 
 fn package_name(manifest: &str) -> Option<&str> {

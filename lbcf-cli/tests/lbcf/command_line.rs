@@ -1,6 +1,6 @@
 //! The command line itself: help, errors, and the small subcommands.
 
-use crate::process::{Running, TempFile, run, text};
+use crate::process::{Running, TempFile, run, text, words};
 
 #[test]
 fn help_lists_every_command() {
@@ -122,44 +122,15 @@ fn webhooks_prints_the_files_in_deploy() {
 }
 
 #[test]
-fn local_cluster_serves_and_writes_a_kubeconfig() {
-    let kubeconfig = TempFile::new("kubeconfig");
-    let cluster = Running::start(&[
-        "local-cluster",
-        "--listen",
-        "127.0.0.1:0",
-        "--with-crds",
-        "--kubeconfig",
-        kubeconfig.as_str(),
-    ]);
-    let url = cluster.line_with("http://").trim().to_owned();
-    assert!(
-        std::fs::read_to_string(kubeconfig.path())
-            .unwrap()
-            .contains(&url)
-    );
-    assert_eq!(cluster.interrupt().0, Some(0));
-}
-
-#[test]
 fn local_cluster_serves_kubectl_over_tls_with_a_token_from_a_file() {
     let kubeconfig = TempFile::new("kubeconfig");
     let token = TempFile::new("token");
     std::fs::write(token.path(), "s3cret-t0ken\n").unwrap();
-    let cluster = Running::start(&[
-        "--log",
-        "debug",
-        "local-cluster",
-        "--listen",
-        "127.0.0.1:0",
-        "--tls",
-        "--token-file",
+    let cluster = Running::start(&words(&format!(
+        "--log debug local-cluster --listen 127.0.0.1:0 --tls --token-file {} --nodes 3 --kubeconfig {}",
         token.as_str(),
-        "--nodes",
-        "3",
-        "--kubeconfig",
-        kubeconfig.as_str(),
-    ]);
+        kubeconfig.as_str()
+    )));
     cluster.line_with("https://127.0.0.1:");
     let written = std::fs::read_to_string(kubeconfig.path()).unwrap();
     assert!(
@@ -227,28 +198,4 @@ fn an_address_in_use_is_named() {
             text(&output.stderr)
         );
     }
-}
-
-#[test]
-fn the_controller_runs_against_a_cluster_and_ends_on_ctrl_c() {
-    let kubeconfig = TempFile::new("kubeconfig");
-    let cluster = Running::start(&[
-        "local-cluster",
-        "--listen",
-        "127.0.0.1:0",
-        "--with-crds",
-        "--kubeconfig",
-        kubeconfig.as_str(),
-    ]);
-    cluster.line_with("http://");
-    let controller = Running::start(&[
-        "controller",
-        "--kubeconfig",
-        kubeconfig.as_str(),
-        "--health-address",
-        "127.0.0.1:0",
-    ]);
-    controller.line_with("serving /healthz, /readyz and /metrics addr=127.0.0.1:");
-    controller.line_with("the index is complete; reconciling");
-    assert_eq!(controller.interrupt().0, Some(0));
 }

@@ -1,18 +1,14 @@
 //! `lbcf conformance` as users and CI call it.
 
-use crate::process::{Running, TempFile, lbcf, run, text};
+use crate::process::{Running, TempFile, lbcf, run, text, words};
 use std::io::{Read, Write};
 use std::process::Command;
 
 /// A running mock driver and its URL.
 fn mock() -> (Running, String) {
-    let mock = Running::start(&[
-        "mock-driver",
-        "--listen",
-        "127.0.0.1:0",
-        "--creation-polls",
-        "2",
-    ]);
+    let mock = Running::start(&words(
+        "mock-driver --listen 127.0.0.1:0 --creation-polls 2",
+    ));
     let url = mock.line_with("http://").trim().to_owned();
     (mock, url)
 }
@@ -58,15 +54,9 @@ fn help_lists_every_command() {
 #[test]
 fn the_json_report_is_printed_to_stdout() {
     let (_mock, url) = mock();
-    let output = conformance(&[
-        "run",
-        "--url",
-        &url,
-        "--only",
-        "WIRE-01,WIRE-02",
-        "--format",
-        "json",
-    ]);
+    let output = conformance(&words(&format!(
+        "run --url {url} --only WIRE-01,WIRE-02 --format json"
+    )));
     let stderr = text(&output.stderr);
     assert_eq!(
         output.status.code(),
@@ -140,15 +130,8 @@ fn the_driver_is_started_and_stopped() {
     );
     let report = TempFile::new("report.xml");
     let output = format!("junit={}", report.as_str());
-    let run = conformance(&[
-        "run",
-        "--exec",
-        &exec,
-        "--only",
-        "WIRE-01,WIRE-02",
-        "--output",
-        &output,
-    ]);
+    let flags = format!("--only WIRE-01,WIRE-02 --output {output}");
+    let run = conformance(&[&["run", "--exec", &exec][..], &words(&flags)].concat());
     let stdout = text(&run.stdout);
     assert_eq!(run.status.code(), Some(0), "{stdout}{}", text(&run.stderr));
     assert!(stdout.starts_with("LBCF conformance of "), "{stdout}");
@@ -173,18 +156,10 @@ fn ctrl_c_cleans_up() {
         observed["loadBalancers"].as_array().unwrap().len()
     };
     let before = load_balancers();
-    let run = Running::start(&[
-        "conformance",
-        "run",
-        "--url",
-        &url,
-        "--fixture",
-        fixture.as_str(),
-        "--repeat",
-        "1000",
-        "--only",
-        "CLB,ELB,ENS",
-    ]);
+    let run = Running::start(&words(&format!(
+        "conformance run --url {url} --fixture {} --repeat 1000 --only CLB,ELB,ENS",
+        fixture.as_str()
+    )));
     run.line_with("CLB-01");
     let (code, lines) = run.interrupt();
     let output = lines.join("\n");
@@ -215,16 +190,9 @@ fn init_and_run_work_for_an_unknown_driver() {
         let args = [&["init", folder.as_str(), "--force"], url_flag].concat();
         let written = conformance(&args);
         assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
-        let run = lbcf(&[
-            "conformance",
-            "run",
-            "--url",
-            &url,
-            "--format",
-            "json",
-            "--time-scale",
-            "0.1",
-        ])
+        let run = lbcf(&words(&format!(
+            "conformance run --url {url} --format json --time-scale 0.1"
+        )))
         .current_dir(folder.path())
         .output()
         .unwrap();
@@ -250,18 +218,10 @@ fn failed_calls_are_sent_again() {
     let (_mock, url) = mock();
     let (report, fixture) = (TempFile::new("report.json"), fixture());
     let output = format!("json={}", report.as_str());
-    let run = conformance(&[
-        "run",
-        "--url",
-        &url,
-        "--fixture",
-        fixture.as_str(),
-        "--only",
-        "CLB-01",
-        "--verbose",
-        "--output",
-        &output,
-    ]);
+    let run = conformance(&words(&format!(
+        "run --url {url} --fixture {} --only CLB-01 --verbose --output {output}",
+        fixture.as_str()
+    )));
     let stderr = text(&run.stderr);
     assert_eq!(run.status.code(), Some(0), "{stderr}");
     assert!(stderr.contains("curl -isS"), "{stderr}");
@@ -327,28 +287,25 @@ fn calls_of_the_mocks_journal_are_sent_again() {
     assert!(text(&wrong.stderr).contains("the journal is invalid"));
 }
 
-/// A command for `--exec`: the mock, in which creating a load balancer takes long.
-fn slow_mock() -> String {
+/// A run with a mock in which creating a load balancer takes long.
+fn run_slow_mock(flags: &str, fixture: &TempFile) -> Running {
     let lbcf = env!("CARGO_BIN_EXE_lbcf");
-    format!("{lbcf} mock-driver --listen 127.0.0.1:{{port}} --stage-duration 20s")
+    let exec = format!("{lbcf} mock-driver --listen 127.0.0.1:{{port}} --stage-duration 20s");
+    let fixed = [
+        "conformance",
+        "run",
+        "--exec",
+        &exec,
+        "--fixture",
+        fixture.as_str(),
+    ];
+    Running::start(&[&fixed[..], &words(flags)].concat())
 }
 
 #[test]
 fn a_second_signal_ends_the_run_and_the_driver_at_once() {
     let fixture = fixture();
-    let run = Running::start(&[
-        "conformance",
-        "run",
-        "--exec",
-        &slow_mock(),
-        "--fixture",
-        fixture.as_str(),
-        "--only",
-        "CLB-01",
-        "--budget",
-        "async=10m",
-        "--verbose",
-    ]);
+    let run = run_slow_mock("--only CLB-01 --budget async=10m --verbose", &fixture);
     wait_until_mock_is_called(&run, "createLoadBalancer");
     let child = children_of(&run);
     run.signal("TERM");
@@ -383,18 +340,7 @@ fn waiting_for_a_driver_can_be_interrupted() {
 #[test]
 fn a_crash_of_the_driver_is_reported_with_its_last_output() {
     let fixture = fixture();
-    let run = Running::start(&[
-        "conformance",
-        "run",
-        "--exec",
-        &slow_mock(),
-        "--fixture",
-        fixture.as_str(),
-        "--only",
-        "CLB",
-        "--time-scale",
-        "0.01",
-    ]);
+    let run = run_slow_mock("--only CLB --time-scale 0.01", &fixture);
     wait_until_mock_is_called(&run, "createLoadBalancer");
     for child in children_of(&run).iter().rev() {
         let child = child.to_string();

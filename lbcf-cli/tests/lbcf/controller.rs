@@ -1,6 +1,6 @@
 //! `lbcf controller` as a process: its logs, its exit codes, and leader election.
 
-use crate::process::{Running, TempFile, run, text};
+use crate::process::{Running, TempFile, run, text, words};
 use kube::api::{Api, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -18,14 +18,10 @@ pub(crate) struct Cluster {
 impl Cluster {
     pub(crate) fn start() -> Self {
         let kubeconfig = TempFile::new("kubeconfig");
-        let server = Running::start(&[
-            "local-cluster",
-            "--listen",
-            "127.0.0.1:0",
-            "--with-crds",
-            "--kubeconfig",
-            kubeconfig.as_str(),
-        ]);
+        let server = Running::start(&words(&format!(
+            "local-cluster --listen 127.0.0.1:0 --with-crds --kubeconfig {}",
+            kubeconfig.as_str()
+        )));
         server.line_with("http://");
         Self { server, kubeconfig }
     }
@@ -85,6 +81,7 @@ async fn a_log_line_about_a_webhook_names_the_object_and_the_driver() {
 fn the_second_of_two_controllers_leads_when_the_first_stops() {
     let cluster = Cluster::start();
     let first = cluster.controller(&["--leader-elect-identity", "first"]);
+    first.line_with("serving /healthz, /readyz and /metrics addr=127.0.0.1:");
     first.line_with("the index is complete; reconciling");
     let second = cluster.controller(&["--leader-elect-identity", "second"]);
     assert!(

@@ -1,6 +1,6 @@
 //! `lbcf demo`: the tour, its JSON report and its exit codes.
 
-use crate::process::{Running, TempFile, lbcf, run, text};
+use crate::process::{Running, TempFile, lbcf, run, text, words};
 use lbcf_conformance::numbers::Numbers;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -491,12 +491,9 @@ fn a_closed_pipe_ends_the_demo_without_a_panic() {
 
 #[test]
 fn a_kubeconfig_that_cannot_be_written_is_named() {
-    let output = run(&[
-        "demo",
-        "--once",
-        "--kubeconfig",
-        "/nonexistent/folder/kubeconfig",
-    ]);
+    let output = run(&words(
+        "demo --once --kubeconfig /nonexistent/folder/kubeconfig",
+    ));
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("/nonexistent/folder/kubeconfig"));
 }

@@ -1,6 +1,6 @@
 //! `lbcf new`: what it writes and what it rejects; [`built`] builds a project.
 
-use crate::process::{TempFile, lbcf, run, text};
+use crate::process::{TempFile, lbcf, run, text, words};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Service;
 use lbcf_controller::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
@@ -246,17 +246,11 @@ fn a_relative_sdk_path_is_made_relative_to_the_project() {
     .unwrap();
     // The folder itself, and the root of its checkout.
     for given in ["my lbcf/lbcf-driver-sdk", "my lbcf"] {
-        let output = lbcf(&[
-            "new",
-            "demo-driver",
-            "--path",
-            "a/project",
-            "--sdk-path",
-            given,
-        ])
-        .current_dir(checkout.parent().unwrap())
-        .output()
-        .unwrap();
+        let to = words("new demo-driver --path a/project --sdk-path");
+        let output = lbcf(&[&to[..], &[given]].concat())
+            .current_dir(checkout.parent().unwrap())
+            .output()
+            .unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         let project = checkout.with_file_name("a").join("project");
         let manifest = fs::read_to_string(project.join("Cargo.toml")).unwrap();

@@ -24,6 +24,11 @@ pub(crate) fn lbcf(args: &[&str]) -> Command {
     command
 }
 
+/// The words of a command line that needs no quotes.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 /// Runs the command until it exits.
 pub(crate) fn run(args: &[&str]) -> Output {
     lbcf(args).output().unwrap()

@@ -100,6 +100,24 @@ pub struct BackendGroupSpec {
 }
 
 impl BackendGroupSpec {
+    /// The ports of its pods, in whichever field they are (b23).
+    pub(crate) fn pod_ports(&self) -> Vec<&PortSelector> {
+        let pods = self.pods.iter();
+        let ports = pods.flat_map(|pods| {
+            let earlier = pods.port.iter().filter(|_| pods.ports.is_empty());
+            pods.ports.iter().chain(earlier)
+        });
+        ports.collect()
+    }
+
+    pub(crate) fn static_addresses(&self) -> &[String] {
+        &self.static_addresses
+    }
+
+    pub(crate) fn ensure_policy(&self) -> Option<EnsurePolicy> {
+        self.ensure_policy.clone()
+    }
+
     /// The names of the load balancers without duplicates; `lbName` counts only where
     /// `loadBalancers` is empty.
     pub fn load_balancer_names(&self) -> impl Iterator<Item = &str> {

@@ -1,8 +1,8 @@
 //! Bind: load balancers and the backends registered with them in one object.
 
 use super::{
-    Condition, DeregisterPolicy, DeregisterWebhook, EnsurePolicyType, PodSelection,
-    ServiceSelection, StringMap, nullable,
+    Condition, DeregisterPolicy, DeregisterWebhook, EnsurePolicy, EnsurePolicyType, PodSelection,
+    PortSelector, ServiceSelection, StringMap, nullable,
 };
 use kube::CustomResource;
 use schemars::JsonSchema;
@@ -85,6 +85,28 @@ pub struct BindSpec {
     /// By default they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ensure_policy: Option<BindEnsurePolicy>,
+}
+
+impl BindSpec {
+    pub(crate) fn pod_ports(&self) -> Vec<&PortSelector> {
+        self.pods.iter().flat_map(|pods| &pods.ports).collect()
+    }
+
+    /// None, which only a BackendGroup may have.
+    pub(crate) const fn static_addresses(&self) -> &[String] {
+        &[]
+    }
+
+    /// The policy of its records and load balancers: `minPeriod` takes precedence over the seconds (b36, d14).
+    pub(crate) fn ensure_policy(&self) -> Option<EnsurePolicy> {
+        let policy = self.ensure_policy.as_ref()?;
+        let seconds = policy.resync_period_in_seconds;
+        let seconds = seconds.map(|seconds| format!("{seconds}s"));
+        Some(EnsurePolicy {
+            policy: policy.policy,
+            min_period: policy.min_period.clone().or(seconds),
+        })
+    }
 }
 
 /// A load balancer of a Bind.

@@ -69,10 +69,9 @@ impl AllFindings {
             let of_driver = self.by_load_balancer.values();
             let of_driver = of_driver.filter(|findings| findings.driver == driver);
             let mut counts = of_driver.map(|findings| findings.orphans.len()).peekable();
-            match counts.peek() {
-                Some(_) => self.metrics.orphaned(&driver, Some(counts.sum())),
-                None => self.metrics.orphaned(&driver, None),
-            }
+            let is_audited = counts.peek().is_some();
+            self.metrics
+                .orphaned(&driver, is_audited.then(|| counts.sum()));
         }
     }
 }

@@ -1,10 +1,8 @@
 //! The audit of one load balancer.
 
-use super::decide::Verdict;
-use super::evidence::Audited;
+use super::calls::{is_offered_by, list, remove};
+use super::decide::{Audited, Verdict};
 use super::findings::{AllFindings, Findings};
-use super::listing::{is_offered_by, list};
-use super::removal::remove;
 use super::report;
 use crate::api::names::ANNOTATION_REMOVE_ORPHANS;
 use crate::api::{

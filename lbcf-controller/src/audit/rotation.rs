@@ -1,7 +1,7 @@
 //! The order of audits: all load balancers when the controller takes the lead, then at an interval.
 
+use super::calls::is_offered_by;
 use super::findings::AllFindings;
-use super::listing::is_offered_by;
 use super::load_balancer::{audit, end_audits};
 use crate::api::{Bind, LoadBalancer, LoadBalancerDriver, ObjectKey};
 use crate::index::{BindLoadBalancerKey, Index, RequestKey};

@@ -1,5 +1,6 @@
-use super::RecordPlan;
-use crate::api::{NamespacedKind, ObjectExt, ObjectKey};
+use super::decide::BackendsState;
+use super::plan::RecordPlan;
+use crate::api::{NamespacedKind, ObjectExt};
 use crate::index::Indexed;
 use crate::runtime::{Context, Error};
 
@@ -9,15 +10,14 @@ use crate::runtime::{Context, Error};
 /// that of records. The garbage collector would delete the records of an owner that is gone.
 pub(crate) async fn may_adopt<K: Indexed + NamespacedKind>(
     context: &Context,
-    owner: &K,
+    state: &BackendsState,
     plan: &RecordPlan,
 ) -> Result<bool, Error> {
     if !plan.adopts() {
         return Ok(true);
     }
-    let key = ObjectKey::of(owner);
-    context.refresh::<K>(&key).await?;
-    let current = context.index().find::<K>(&key);
-    Ok(current
-        .is_some_and(|current| current.meta().uid == owner.meta().uid && !current.is_deleting()))
+    let (key, uid) = (state.owner.key(), &state.object.metadata().uid);
+    context.refresh::<K>(key).await?;
+    let current = context.index().find::<K>(key);
+    Ok(current.is_some_and(|current| current.meta().uid == *uid && !current.is_deleting()))
 }

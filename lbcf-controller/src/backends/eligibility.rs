@@ -21,12 +21,24 @@ pub(crate) fn eligibility_of_pod(
     if pod.is_available() {
         return Eligibility::Registered;
     }
-    let is_kept = !pod.deleting
-        && match policy.unwrap_or_default() {
-            DeregisterPolicy::IfNotReady => false,
-            DeregisterPolicy::IfNotRunning => pod.is_running(),
-            DeregisterPolicy::Webhook => verdict.keeps(pod),
-        };
+    eligibility_of_unready(Some(pod), policy, verdict)
+}
+
+/// What the policy decides about a backend that is not ready. The policies that keep some are about pods;
+/// of an endpoint without one only `ready` is known (d62).
+pub(crate) fn eligibility_of_unready(
+    pod: Option<&PodView>,
+    policy: Option<DeregisterPolicy>,
+    verdict: &DeregisterVerdict,
+) -> Eligibility {
+    let is_kept = pod.is_some_and(|pod| {
+        !pod.deleting
+            && match policy.unwrap_or_default() {
+                DeregisterPolicy::IfNotReady => false,
+                DeregisterPolicy::IfNotRunning => pod.is_running(),
+                DeregisterPolicy::Webhook => verdict.keeps(pod),
+            }
+    });
     if is_kept {
         Eligibility::Kept
     } else {

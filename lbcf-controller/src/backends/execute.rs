@@ -1,6 +1,6 @@
 //! Executing a plan: deletions first, then updates, then creations (b113).
 
-use super::RecordPlan;
+use super::plan::RecordPlan;
 use super::taken::TakenNames;
 use crate::api::{
     BackendRecord, BackendRecordStatus, Condition, Conditions, ObjectKey, condition_types,

@@ -1,6 +1,6 @@
 //! Comparing an owner's desired records with its existing ones (b113). No I/O, no clock.
 
-use super::source_of;
+use super::backend::source_of;
 use crate::api::{BackendRecord, EnsurePolicy, ObjectExt, PodBackendRecord, StringMap};
 use crate::index::controller_of;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -15,6 +15,8 @@ pub(crate) struct RecordPlan {
     /// The old states, and the new ones, which have another spec, other labels, or an owner.
     pub update: Vec<(Arc<BackendRecord>, BackendRecord)>,
     pub create: Vec<BackendRecord>,
+    /// By names of records to create: the name to use instead where another owner's record has it (u21).
+    pub other_names: BTreeMap<String, String>,
 }
 
 impl RecordPlan {
@@ -38,12 +40,12 @@ pub(crate) struct DesiredRecords {
 }
 
 /// What an owner sets in each of its records.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct RecordSettings<'a> {
     /// None for an owner that was never stored.
     pub owner: Option<&'a OwnerReference>,
     pub parameters: &'a StringMap,
-    pub ensure_policy: Option<&'a EnsurePolicy>,
+    pub ensure_policy: Option<EnsurePolicy>,
 }
 
 /// Plans how existing records become the desired ones. Records are kept whose load balancer's state
@@ -51,7 +53,7 @@ pub(crate) struct RecordSettings<'a> {
 pub(crate) fn compare(
     mut desired: DesiredRecords,
     existing: &[Arc<BackendRecord>],
-    settings: RecordSettings<'_>,
+    settings: &RecordSettings<'_>,
     is_unknown: impl Fn(&BackendRecord) -> bool,
 ) -> RecordPlan {
     let mut plan = RecordPlan::default();
@@ -73,6 +75,8 @@ pub(crate) fn compare(
         }
     }
     plan.create = desired.records.into_values().collect();
+    let names = desired.aliases.into_iter();
+    plan.other_names = names.map(|(other, name)| (name, other)).collect();
     plan
 }
 
@@ -106,13 +110,13 @@ fn pod_of(backend: &PodBackendRecord) -> (&str, i32, Protocol) {
 /// called with it (u36).
 fn updated(
     record: &Arc<BackendRecord>,
-    settings: RecordSettings<'_>,
+    settings: &RecordSettings<'_>,
     desired: Option<&BackendRecord>,
 ) -> Option<(Arc<BackendRecord>, BackendRecord)> {
     let adopter = settings.owner.filter(|_| is_orphan(record));
     let labels = desired.filter(|desired| !has_labels_of(record, desired));
     let has_settings = record.spec.parameters == *settings.parameters
-        && record.spec.ensure_policy.as_ref() == settings.ensure_policy;
+        && record.spec.ensure_policy == settings.ensure_policy;
     if adopter.is_none() && labels.is_none() && has_settings {
         return None;
     }
@@ -128,7 +132,7 @@ fn updated(
     }
     if !has_settings {
         updated.spec.parameters = settings.parameters.clone();
-        updated.spec.ensure_policy = settings.ensure_policy.cloned();
+        updated.spec.ensure_policy = settings.ensure_policy.clone();
         if let Some(desired) = desired {
             updated.spec.lb_attributes = desired.spec.lb_attributes.clone();
         }

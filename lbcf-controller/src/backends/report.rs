@@ -1,7 +1,8 @@
 //! When the status of an owner of backends is written, and when an event reports that it waits (d44).
 
-use super::{OwnerView, conflict_message};
-use crate::api::reasons;
+use super::counts::OwnerView;
+use super::taken;
+use crate::api::{BackendOwner, reasons};
 use crate::cluster::{Regarding, Wait, WaitEvent};
 use crate::index::{Index, Owner, RequestKey};
 use crate::process::error_text::in_full;
@@ -9,12 +10,17 @@ use crate::runtime::{Action, Context, Error};
 use std::time::Duration;
 
 /// What the index has about an owner after its records were written, or could not be.
-pub(crate) fn view(index: &Index, owner: &Owner, error: Option<&Error>) -> OwnerView {
+pub(super) fn view(
+    index: &Index,
+    owner: &Owner,
+    object: &dyn BackendOwner,
+    error: Option<&Error>,
+) -> OwnerView {
     OwnerView {
-        has_unready_pods: index.awaits_pods(owner),
+        has_unready_pods: object.pods().is_some() && index.awaits_pods(owner),
         conflict: index
             .held(owner)
-            .map(|(first, others)| conflict_message(first, others)),
+            .map(|(first, others)| taken::message(first, others)),
         is_refused: error.is_some_and(is_refusal),
     }
 }

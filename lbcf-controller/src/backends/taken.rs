@@ -1,8 +1,8 @@
 //! Records that cannot be created because another one has their name (d35). No I/O.
 
-use super::RecordPlan;
+use super::plan::RecordPlan;
 use crate::api::BackendRecord;
-use crate::index::{Lookup, Unit, controller_of, unit_of};
+use crate::index::{Lookup, Owner, Unit, controller_of, unit_of};
 use kube::ResourceExt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,14 +16,23 @@ pub(super) struct TakenNames {
 }
 
 impl TakenNames {
-    /// Takes such creations out of a plan. The API server would refuse them.
+    /// Gives records their other name if they have one, and takes the others out of a plan. The API server
+    /// would refuse them.
     pub(super) fn take_from(
         plan: &mut RecordPlan,
         find: impl Fn(&BackendRecord) -> Lookup<Arc<BackendRecord>>,
     ) -> Self {
         let mut taken = Self::default();
-        plan.create.retain(|record| {
-            let Some(reason) = conflict_with(&find(record)) else {
+        let mut other_names = std::mem::take(&mut plan.other_names);
+        plan.create.retain_mut(|record| {
+            let mut holder = find(record);
+            if is_of_other_owner(&holder, record)
+                && let Some(other) = other_names.remove(&record.name_any())
+            {
+                record.metadata.name = Some(other);
+                holder = find(record);
+            }
+            let Some(reason) = conflict_with(&holder) else {
                 return true;
             };
             let message = format!("BackendRecord {} exists and {reason}", record.name_any());
@@ -51,6 +60,14 @@ pub(crate) fn message(first: &str, others: usize) -> String {
     format!("a backend is not registered until the record of its name is gone: {first}{others}")
 }
 
+fn is_of_other_owner(holder: &Lookup<Arc<BackendRecord>>, record: &BackendRecord) -> bool {
+    match holder {
+        Lookup::Found(holder) => Owner::of(holder) != Owner::of(record),
+        Lookup::Unreadable => true,
+        Lookup::Missing => false,
+    }
+}
+
 fn conflict_with(holder: &Lookup<Arc<BackendRecord>>) -> Option<String> {
     match holder {
         Lookup::Missing => None,
@@ -66,6 +83,7 @@ fn conflict_with(holder: &Lookup<Arc<BackendRecord>>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::api::BackendRecordSpec;
+    use crate::api::names::LABEL_BIND;
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
     fn record(name: &str) -> BackendRecord {
@@ -73,7 +91,36 @@ mod tests {
             static_addr: Some(format!("addr-{name}")),
             ..BackendRecordSpec::default()
         };
-        BackendRecord::new(name, spec)
+        let mut record = BackendRecord::new(name, spec);
+        record
+            .labels_mut()
+            .insert(LABEL_BIND.to_owned(), "ours".to_owned());
+        record
+    }
+
+    #[test]
+    fn u21_a_record_gets_its_other_name_if_another_owner_has_the_first() {
+        let other_names = ["theirs", "both", "ours"].map(|name| {
+            let name = name.to_owned();
+            (name.clone(), format!("other-{name}"))
+        });
+        let mut plan = RecordPlan {
+            create: ["theirs", "both", "ours", "free"].map(record).to_vec(),
+            other_names: other_names.into(),
+            ..RecordPlan::default()
+        };
+        let mut theirs = record("theirs");
+        let labels = theirs.labels_mut();
+        labels.insert(LABEL_BIND.to_owned(), "another".to_owned());
+        let taken = TakenNames::take_from(&mut plan, |record| match &*record.name_any() {
+            "theirs" | "both" | "other-both" => Lookup::Found(Arc::new(theirs.clone())),
+            "ours" => Lookup::Found(Arc::new(record.clone())),
+            _ => Lookup::Missing,
+        });
+        let names = plan.create.iter().map(ResourceExt::name_any);
+        assert_eq!(names.collect::<Vec<_>>(), ["other-theirs", "free"]);
+        let units: Vec<_> = taken.units.keys().map(|unit| &**unit).collect();
+        assert_eq!(units, ["addr-both", "addr-ours"]);
     }
 
     #[test]

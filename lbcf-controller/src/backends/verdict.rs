@@ -1,8 +1,7 @@
 //! Calling `judgePodDeregister`: which pods that are not ready stay registered (b110, b111).
 
 use crate::api::{
-    BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancerDriver, NamespacedKind,
-    ObjectExt, ObjectKey, PodSelection, names,
+    DeregisterPolicy, DeregisterWebhook, LoadBalancerDriver, ObjectKey, PodSelection, names,
 };
 use crate::cluster::EventType::Warning;
 use crate::cluster::{Regarding, WriteError};
@@ -117,11 +116,6 @@ pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Resul
     Ok(Action::RequeueAfter(wait))
 }
 
-/// How to refer to an owner, and whether it is being deleted.
-fn regarding<K: NamespacedKind>(object: &K) -> (Regarding, bool) {
-    (Regarding::object(object), object.is_deleting())
-}
-
 /// What an owner sets about pods that are not ready.
 struct VerdictRequest {
     namespace: String,
@@ -135,10 +129,7 @@ impl VerdictRequest {
     fn of(context: &Context, owner: &Owner) -> Option<Self> {
         let index = context.index();
         let object = index.backend_owner(owner)?;
-        let (regarding, is_deleting) = match owner {
-            Owner::Group(key) => regarding(&*index.find::<BackendGroup>(key)?),
-            Owner::Bind(key) => regarding(&*index.find::<Bind>(key)?),
-        };
+        let is_deleting = object.metadata().deletion_timestamp.is_some();
         if object.deregister_policy() != Some(DeregisterPolicy::Webhook) || is_deleting {
             return None;
         }
@@ -148,7 +139,7 @@ impl VerdictRequest {
         };
         Some(Self {
             namespace: owner.key().namespace.to_string(),
-            regarding,
+            regarding: Regarding::owner(object),
             selection,
             webhook: object.deregister_webhook().cloned(),
         })

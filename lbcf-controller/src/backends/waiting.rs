@@ -1,25 +1,50 @@
-//! What the owners of backends wait for, whatever their kind (d44). No I/O, no clock.
+//! Why not all backends of an owner are registered, whatever its kind (d44). No I/O, no clock.
 
-use crate::api::{PodSelection, reasons};
-use crate::cluster::{Wait, WaitEvent};
-use std::fmt::Display;
+use super::counts::{BackendCounts, OwnerCounts, OwnerView};
+use super::pod_ports::ports;
+use super::service::{SelectedService, ServiceWait};
+use crate::api::{BackendOwner, PodSelection, allowed, reasons};
+use crate::cluster::{Wait, WaitEvent, some};
+use crate::index::Owner;
 
-/// How many names a message has.
-const NAMED: usize = 3;
+/// What an owner's backends depend on.
+pub(super) struct BackendsView<'a> {
+    pub(super) owner: &'a Owner,
+    pub(super) object: &'a dyn BackendOwner,
+    pub(super) service: &'a SelectedService,
+    pub(super) known: &'a OwnerCounts,
+    pub(super) counts: BackendCounts,
+    pub(super) view: &'a OwnerView,
+}
 
-/// What the index knows about an owner's pods and records.
-#[derive(Debug, Default)]
-pub(crate) struct OwnerView {
-    /// Whether some of the selected pods are neither available nor being deleted.
-    pub has_unready_pods: bool,
-    /// The message about records whose names are taken (d35).
-    pub conflict: Option<String>,
-    /// Whether the last attempt to write its records failed.
-    pub is_refused: bool,
+/// None if all backends are registered. The message has no counts of backends, because the status has
+/// them: each count would be a write.
+pub(super) fn waiting(view: &BackendsView<'_>) -> Option<Wait> {
+    let namespace = &view.owner.key().namespace;
+    let is_complete = view.counts.is_complete();
+    let missing = match (view.object.pods(), view.object.service()) {
+        (Some(pods), _) => {
+            let has_ports = !ports(view.owner, view.object).is_empty();
+            selection(pods, namespace, has_ports, view.known.pods)
+        }
+        (None, Some(selection)) => {
+            let wait = ServiceWait {
+                selection,
+                namespace,
+                selected: view.service,
+                counts: view.known,
+                owner: view.view,
+                is_complete,
+            };
+            wait.find()
+        }
+        (None, None) => without_source(view),
+    };
+    missing.or_else(|| (!is_complete).then(|| unfinished(view.view)))
 }
 
 /// Why an owner that selects pods has nothing to register.
-pub(crate) fn selection(
+fn selection(
     selection: &PodSelection,
     namespace: &str,
     has_ports: bool,
@@ -52,8 +77,24 @@ pub(crate) fn selection(
     Some(Wait::new(reasons::NO_PODS_SELECTED, message, event))
 }
 
+/// Only a group may have addresses instead of pods or a Service.
+fn without_source(view: &BackendsView<'_>) -> Option<Wait> {
+    let (reason, message) = match view.owner {
+        Owner::Group(_) if view.counts.backends > 0 => return None,
+        Owner::Group(_) => (
+            reasons::NO_ADDRESSES,
+            "spec.static has no address".to_owned(),
+        ),
+        Owner::Bind(_) => {
+            let message = format!("spec: {}", allowed::NEEDS_PODS_OR_SERVICE);
+            (reasons::NO_PODS_SELECTED, message)
+        }
+    };
+    Some(Wait::new(reason, message, WaitEvent::Problem))
+}
+
 /// What an owner waits for whose backends exist.
-pub(crate) fn unfinished(view: &OwnerView) -> Wait {
+fn unfinished(view: &OwnerView) -> Wait {
     if let Some(message) = &view.conflict {
         return Wait::new(reasons::RECORD_CONFLICT, message, WaitEvent::Elsewhere);
     }
@@ -79,74 +120,5 @@ pub(crate) fn unfinished(view: &OwnerView) -> Wait {
     Wait::new(reason, message, event)
 }
 
-/// The first of these, and how many more there are.
-pub(crate) fn some<T: Display>(items: impl IntoIterator<Item = T>) -> String {
-    let mut items = items.into_iter();
-    let named: Vec<String> = items
-        .by_ref()
-        .take(NAMED)
-        .map(|it| it.to_string())
-        .collect();
-    let named = named.join(", ");
-    match items.count() {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::api::SelectPodByLabel;
-
-    fn reason(wait: Option<Wait>) -> Option<(&'static str, String)> {
-        wait.map(|wait| (wait.reason, wait.message))
-    }
-
-    #[test]
-    fn d44_an_owner_that_selects_no_pod_says_which_it_selects() {
-        let mut pods = PodSelection {
-            by_name: ["a", "b", "c", "d", "e"].map(str::to_owned).to_vec(),
-            ..PodSelection::default()
-        };
-        assert_eq!(selection(&pods, "ns", true, 1), None);
-        assert_eq!(
-            reason(selection(&pods, "ns", true, 0)),
-            Some((
-                "NoPodsSelected",
-                "spec.pods.byName: no such pod in namespace ns: a, b, c and 2 more".to_owned()
-            ))
-        );
-        pods.by_label = Some(SelectPodByLabel {
-            selector: [("app".to_owned(), "web".to_owned())].into(),
-            except: Vec::new(),
-        });
-        assert_eq!(
-            reason(selection(&pods, "ns", true, 0)),
-            Some((
-                "NoPodsSelected",
-                "spec.pods.byLabel selects no pod in namespace ns: app=web".to_owned()
-            ))
-        );
-        let without_ports = selection(&pods, "ns", false, 1);
-        assert_eq!(without_ports.map(|wait| wait.reason), Some("NoPorts"));
-    }
-
-    #[test]
-    fn d44_what_needs_a_user_comes_before_what_ends_by_itself() {
-        let mut view = OwnerView {
-            has_unready_pods: true,
-            conflict: Some("BackendRecord r exists".to_owned()),
-            is_refused: true,
-        };
-        let conflict = unfinished(&view);
-        assert_eq!(conflict.reason, "BackendRecordConflict");
-        assert_eq!(conflict.message, "BackendRecord r exists");
-        view.conflict = None;
-        assert_eq!(unfinished(&view).reason, "BackendRecordsRefused");
-        view.is_refused = false;
-        assert_eq!(unfinished(&view).reason, "PodsNotReady");
-        view.has_unready_pods = false;
-        assert_eq!(unfinished(&view).reason, "Registering");
-    }
-}
+mod tests;

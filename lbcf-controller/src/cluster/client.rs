@@ -11,10 +11,10 @@ pub(crate) use request_rate::RequestRate;
 use tower::limit::ConcurrencyLimitLayer;
 
 /// The limits on requests to the API server. By default only their number at a time is limited: the API
-/// server itself shares its capacity among its clients, and responds with 429 and Retry-After (d54).
+/// server itself shares its capacity among its clients, and responds with 429 and Retry-After.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClientLimits {
-    /// How many requests wait for a response at a time, which includes the delay of a Retry-After. A watch
+    /// The number of requests that wait for a response at a time, which includes the delay of a Retry-After. A watch
     /// that has begun does not count.
     pub(crate) in_flight: usize,
     pub(crate) rate: Option<RequestRate>,
@@ -37,7 +37,7 @@ pub(crate) fn build(
     })
 }
 
-/// Whether the same request may succeed a moment later.
+/// True for an error after which the same request may succeed a moment later.
 pub(crate) fn is_transient(error: &kube::Error) -> bool {
     match error {
         kube::Error::Api(status) => status.code == 429 || status.code >= 500,

@@ -13,7 +13,7 @@ mod queue;
 mod recorder;
 mod writer;
 
-use crate::api::ObjectKey;
+use crate::api::{BackendOwner, ObjectKey};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Resource;
@@ -47,6 +47,13 @@ impl Regarding {
         Self {
             object: object.object_ref(&()),
             part: part.to_owned(),
+        }
+    }
+
+    pub(crate) fn owner(owner: &dyn BackendOwner) -> Self {
+        Self {
+            object: owner.reference(),
+            part: String::new(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::api::{Condition, condition_types, reasons};
 use jiff::Timestamp;
+use std::fmt::Display;
 
 /// Why an object waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +56,24 @@ impl Wait {
     /// The condition of this type, with status `False`.
     pub(crate) fn condition(&self, type_: &str, generation: Option<i64>) -> Condition {
         Condition::unmet(type_, self.reason, self.message.clone(), generation)
+    }
+}
+
+/// How many names a message has.
+const NAMED: usize = 3;
+
+/// The first of these, and how many more there are.
+pub(crate) fn some<T: Display>(items: impl IntoIterator<Item = T>) -> String {
+    let mut items = items.into_iter();
+    let named: Vec<String> = items
+        .by_ref()
+        .take(NAMED)
+        .map(|it| it.to_string())
+        .collect();
+    let named = named.join(", ");
+    match items.count() {
+        0 => named,
+        more => format!("{named} and {more} more"),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! That is `managedFields`, which are most of an object's size, and most of a pod. One type for all kinds
 //! also lets the code of watches be compiled once. A spec or status that cannot be parsed does not stop
-//! the watch of all others (u9).
+//! the watch of all others.
 
 use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, ObjectKey};
 use crate::index::{
@@ -134,7 +134,7 @@ fn read_metadata<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ObjectMet
     })
 }
 
-/// What is kept of an object of a kind.
+/// The part of an object of a kind that is kept.
 pub(crate) trait FromWatched: Sized {
     fn from_watched(object: Watched) -> Result<Self, ParseError>;
 }
@@ -217,7 +217,7 @@ impl FromWatched for ServiceView {
 }
 
 impl FromWatched for SliceView {
-    /// What is malformed is a part of the view, as the rest counts (d64).
+    /// A malformed part is noted in the view, as the rest counts.
     fn from_watched(object: Watched) -> Result<Self, ParseError> {
         let parts = SliceParts {
             address_type: object.address_type.as_deref(),

@@ -20,7 +20,7 @@ type ApplyEvent = Box<dyn FnOnce(&mut Index) -> Vec<Request> + Send>;
 /// An event of some kind's watch.
 pub(crate) struct WatchEvent {
     pub kind: &'static str,
-    /// Whether this completes a list of all objects of the kind.
+    /// True for the event that completes a list of all objects of the kind.
     pub is_init_done: bool,
     pub apply: ApplyEvent,
 }
@@ -35,7 +35,7 @@ impl WatchEvent {
     }
 }
 
-/// How many kinds are watched, and have to be listed before anything is reconciled.
+/// The number of kinds that are watched, and have to be listed before anything is reconciled.
 pub(crate) const WATCHED_KINDS: usize = 9;
 
 /// The events of all watches. The stream does not end: a watch that fails is restarted.

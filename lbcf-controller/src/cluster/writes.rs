@@ -3,12 +3,11 @@
 //! Each write carries the uid and the resourceVersion of the state that it was decided on: if the
 //! object changed since, or another object has its name, the API server responds with a conflict
 //! and the object is reconciled again. Each write has a timeout, as the client alone would retry
-//! for minutes. Only the leader writes, until its renew deadline (d38).
+//! for minutes. Only the leader writes, until its renew deadline.
 
-mod pod_gate;
-mod service;
+mod built_in;
 
-pub(crate) use pod_gate::GateCondition;
+pub(crate) use built_in::GateCondition;
 
 use super::watched::FromWatched;
 use crate::api::{BackendRecord, NamespacedKind, ObjectKey};
@@ -78,6 +77,15 @@ impl Target {
             resource_version: meta.resource_version.clone(),
         }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Patched {
+    Object,
+    Status,
+    /// The status of a kind of Kubernetes. A strategic merge patch leaves the entries of lists that other
+    /// clients write.
+    PartOfStatus,
 }
 
 impl Writer {
@@ -176,8 +184,7 @@ impl Writer {
     {
         let (old, new) = (to_value(&object.status())?, to_value(new)?);
         let patch = json!({ "status": merge_patch(&old, &new) });
-        let text = self.patch(Target::of(object), patch, true).await?;
-        parsed(&text)
+        self.patch(Target::of(object), patch, Patched::Status).await
     }
 
     /// Changes what differs from `old` to `new` of a record's spec, labels and owners. `current` is
@@ -189,8 +196,8 @@ impl Writer {
         new: &BackendRecord,
     ) -> Result<BackendRecord, WriteError> {
         let patch = update_patch(old, new)?;
-        let text = self.patch(Target::of(current), patch, false).await?;
-        parsed(&text)
+        self.patch(Target::of(current), patch, Patched::Object)
+            .await
     }
 
     /// Changes what differs from `old` to `new` of the object of a Service.
@@ -200,8 +207,7 @@ impl Writer {
         new: &K,
     ) -> Result<K, WriteError> {
         let patch = merge_patch(&to_value(old)?, &to_value(new)?);
-        let text = self.patch(Target::of(old), patch, false).await?;
-        parsed(&text)
+        self.patch(Target::of(old), patch, Patched::Object).await
     }
 
     pub(crate) async fn finalizers<K: NamespacedKind + FromWatched>(
@@ -210,39 +216,54 @@ impl Writer {
         finalizers: &[String],
     ) -> Result<K, WriteError> {
         let patch = json!({ "metadata": { "finalizers": finalizers } });
-        let text = self.patch(Target::of(object), patch, false).await?;
-        parsed(&text)
+        self.patch(Target::of(object), patch, Patched::Object).await
     }
 
-    /// Patches an object, bound to the state that it was decided on; returns the response's body.
-    /// It is not generic over the kind, because it would be compiled for each.
-    async fn patch(
+    /// Patches an object, bound to the state that it was decided on.
+    async fn patch<K: FromWatched>(
+        &self,
+        target: Target,
+        patch: Value,
+        patched: Patched,
+    ) -> Result<K, WriteError> {
+        parsed(&self.patch_text(target, patch, patched).await?)
+    }
+
+    /// Returns the response's body. It is not generic over the kind, because it would be compiled for
+    /// each.
+    async fn patch_text(
         &self,
         target: Target,
         mut patch: Value,
-        is_status: bool,
+        patched: Patched,
     ) -> Result<String, WriteError> {
         self.check_dry_run("patch", &target, &patch)?;
         patch["metadata"]["uid"] = json!(target.uid);
-        patch["metadata"]["resourceVersion"] = json!(target.resource_version);
+        if let Some(version) = &target.resource_version {
+            patch["metadata"]["resourceVersion"] = json!(version);
+        }
+        let patch = match patched {
+            Patched::Object | Patched::Status => Patch::Merge(patch),
+            Patched::PartOfStatus => Patch::Strategic(patch),
+        };
         let params = PatchParams {
             field_manager: Some(FIELD_MANAGER.into()),
             ..PatchParams::default()
         };
-        let (request, patch) = (Request::new(&target.url_path), Patch::Merge(patch));
-        let name = &target.key.name;
-        let (operation, request) = if is_status {
-            let request = request.patch_subresource("status", name, &params, &patch);
-            ("UpdateStatus", request)
-        } else {
-            ("Update", request.patch(name, &params, &patch))
+        let (request, name) = (Request::new(&target.url_path), &target.key.name);
+        let (operation, request) = match patched {
+            Patched::Object => ("Update", request.patch(name, &params, &patch)),
+            Patched::Status | Patched::PartOfStatus => {
+                let request = request.patch_subresource("status", name, &params, &patch);
+                ("UpdateStatus", request)
+            }
         };
         let request = request.map_err(unsendable)?;
         self.measured(&target, operation, self.client.request_text(request))
             .await
     }
 
-    /// d23: a dry run only logs what would be written.
+    /// A dry run only logs what would be written.
     fn check_dry_run(&self, verb: &str, target: &Target, patch: &Value) -> Result<(), WriteError> {
         if !self.dry_run {
             return Ok(());

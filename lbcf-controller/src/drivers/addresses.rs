@@ -1,6 +1,6 @@
 //! One call at a time for each backend address.
 //!
-//! Two records can have the same address (u20). If both were registered or deregistered at the same
+//! Two records can have the same address. If both were registered or deregistered at the same
 //! time, the result would be that of the call that reaches the cloud last.
 
 use crate::api::ObjectKey;

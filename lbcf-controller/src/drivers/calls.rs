@@ -2,7 +2,7 @@ use crate::process::lock::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How often each webhook was called. Clones share the counts, so that they can outlive a controller.
+/// Counts of the calls of each webhook. Clones share them, so that they can outlive a controller.
 #[derive(Debug, Clone, Default)]
 pub struct CallCounts(Arc<Mutex<BTreeMap<&'static str, u64>>>);
 

@@ -1,6 +1,6 @@
-//! Probes drivers: calls `healthz` and evaluates the response (d50).
+//! Probes drivers: calls `healthz` and evaluates the response.
 
-use super::{DriverError, Drivers, PROBE_TIMEOUT, timeout_of};
+use super::{DriverError, Drivers, PROBE_TIMEOUT, send, timeout_of};
 use crate::api::{
     Condition, ConditionStatus, LoadBalancerDriver, ObjectKey, condition_types, reasons,
 };
@@ -12,9 +12,8 @@ use lbcf_driver_sdk::client::CallError;
 use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest, HealthzResponse, Webhook};
 use std::collections::HashMap;
 use tokio::time::Instant;
-use tracing::Instrument;
 
-/// What the last probe of a driver found.
+/// The finding of the last probe of a driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DriverHealth {
     /// `Unknown` if the driver responds, but not as `healthz` does.
@@ -79,7 +78,7 @@ impl DriverHealth {
         }
     }
 
-    /// Whether the driver cannot be expected to handle calls.
+    /// True for a driver that cannot be expected to handle calls.
     pub(crate) fn is_unhealthy(&self) -> bool {
         self.status == ConditionStatus::False
     }
@@ -88,7 +87,7 @@ impl DriverHealth {
         &self.message
     }
 
-    /// Whether the driver is healthy; none if it does not say.
+    /// None if the driver does not say.
     fn is_healthy(&self) -> Option<bool> {
         match self.status {
             ConditionStatus::True => Some(true),
@@ -121,7 +120,12 @@ impl Drivers {
         let (key, webhook) = (ObjectKey::of(driver), Healthz::INFO.name);
         self.called.lock().insert(key.clone());
         let began = Instant::now();
-        let response = self.guard.run(self.call_healthz(driver)).await?;
+        let timeout = timeout_of(driver, webhook).min(PROBE_TIMEOUT);
+        let call = async {
+            let client = self.client_of_leader(driver)?;
+            send::<Healthz>(client, &key, &HealthzRequest {}, timeout).await
+        };
+        let response = self.guard.run(call).await?;
         let health = DriverHealth::of(&response);
         let outcome = match &response {
             Ok(response) if !response.healthy => Some(Outcome::Fail),
@@ -137,25 +141,6 @@ impl Drivers {
             self.metrics.driver_health(&key, health.is_healthy());
         }
         Ok(health)
-    }
-
-    async fn call_healthz(
-        &self,
-        driver: &LoadBalancerDriver,
-    ) -> Result<HealthzResponse, DriverError> {
-        let (key, webhook) = (ObjectKey::of(driver), Healthz::INFO.name);
-        let guard = self.guard.clone();
-        let client = self.client_of(driver)?.send_while(move || guard.permits());
-        let timeout = timeout_of(driver, webhook).min(PROBE_TIMEOUT);
-        let span = tracing::info_span!("call", webhook, driver = %key);
-        let call = client.call_within::<Healthz>(&HealthzRequest {}, timeout);
-        call.instrument(span)
-            .await
-            .map_err(|source| DriverError::Call {
-                driver: key,
-                webhook,
-                source,
-            })
     }
 }
 

@@ -1,11 +1,11 @@
-//! Which calls of a driver are made one at a time (b159, d88). No I/O, no clock.
+//! Which calls of a driver are made one at a time. No I/O, no clock.
 
 use crate::api::StringMap;
 use crate::api::names::{ANNOTATION_ONE_CALL, ANNOTATION_ONE_CALL_FIELD};
 use std::collections::BTreeMap;
 
-/// What calls about a load balancer have in common with the calls that they must not overlap with; none if
-/// the driver's annotations ask for nothing.
+/// Equal for calls about load balancers that must not overlap; none if the driver's annotations ask for
+/// nothing.
 ///
 /// `load_balancer` is its lbInfo, or before its creation its lbSpec. With the annotation for a field, load
 /// balancers without the field have one slot together: which of them are the same is unknown.

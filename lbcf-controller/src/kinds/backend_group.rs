@@ -1,10 +1,131 @@
-//! BackendGroup: the records of its backends, and its counts (b106 to b118).
+//! BackendGroup: the load balancers that it names, and its status (b106 to b118).
+//!
+//! Its backends are reconciled like a Bind's, by [`backends`](crate::backends).
 
-mod decide;
-mod observe;
-mod reconcile;
-mod records;
-mod waiting;
+use crate::api::{
+    BackendGroup, BackendGroupStatus, Condition, ObjectExt, ObjectKey, names, reasons,
+};
+use crate::backends::{self, BackendCounts, OwnerKind, to_i32, write_counts};
+use crate::cluster::EventType::Normal;
+use crate::cluster::{Regarding, Wait, WaitEvent, some};
+use crate::index::{Index, LoadBalancerUse, Owner, UnusableLoadBalancer};
+use crate::runtime::{Action, Context, Error};
+use std::collections::BTreeMap;
 
-pub(crate) use reconcile::reconcile;
-pub(crate) use records::{GroupBackend, name as record_name};
+pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Action, Error> {
+    context.confirm::<BackendGroup>(key).await?;
+    backends::reconcile::<BackendGroup>(context, &Owner::Group(key.clone())).await
+}
+
+impl OwnerKind for BackendGroup {
+    fn load_balancers(
+        &self,
+        index: &Index,
+        _status: &BackendGroupStatus,
+    ) -> BTreeMap<String, LoadBalancerUse> {
+        let namespace = self.metadata.namespace.as_deref().unwrap_or_default();
+        let names = self.spec.load_balancer_names();
+        let uses = names.map(|name| {
+            let lb = index.get(&names::resolve(namespace, name));
+            (name.to_owned(), LoadBalancerUse::of(&lb, namespace))
+        });
+        uses.collect()
+    }
+
+    fn load_balancer_wait(
+        &self,
+        _status: &BackendGroupStatus,
+        load_balancers: &BTreeMap<String, LoadBalancerUse>,
+    ) -> Option<Wait> {
+        let namespace = self.metadata.namespace.as_deref().unwrap_or_default();
+        if load_balancers.is_empty() {
+            let message = "spec.loadBalancers names no load balancer";
+            let reason = reasons::NO_LOAD_BALANCERS;
+            return Some(Wait::new(reason, message, WaitEvent::Problem));
+        }
+        let problems = load_balancers.iter().filter_map(|(name, lb)| {
+            let (reason, event, problem) = problem(lb, namespace)?;
+            let message = format!("LoadBalancer {} {problem}", names::resolve(namespace, name));
+            Some((reason, event, message))
+        });
+        let problems: Vec<_> = problems.collect();
+        // What needs a user comes first.
+        let needs_user = |(_, event, _): &&(_, WaitEvent, _)| *event == WaitEvent::Problem;
+        let first = problems.iter().find(needs_user).or(problems.first())?;
+        let others = problems.iter().filter(|other| *other != first);
+        let messages = std::iter::once(first).chain(others);
+        let messages = some(messages.map(|(_, _, message)| message));
+        Some(Wait::new(first.0, messages, first.1))
+    }
+
+    fn set_counts(&self, status: &mut BackendGroupStatus, counts: &BackendCounts) {
+        status.backends = to_i32(counts.backends);
+        status.registered_backends = to_i32(counts.registered);
+        status.records = to_i32(counts.records);
+        status.registered_records = to_i32(counts.registered_records);
+        status.observed_generation = self.metadata.generation;
+    }
+
+    fn conditions(status: &mut BackendGroupStatus) -> &mut Vec<Condition> {
+        &mut status.conditions
+    }
+
+    /// The event is recorded when this state is reached, and not repeated (b115, u37).
+    fn report(&self, context: &Context, old: &BackendGroupStatus, new: &BackendGroupStatus) {
+        let is_complete = |status: &BackendGroupStatus| {
+            status.backends > 0 && status.backends == status.registered_backends
+        };
+        if is_complete(new) && !is_complete(old) {
+            let message = format!("all {} backends are registered", new.backends);
+            let (recorder, regarding) = (&context.recorder, Regarding::object(self));
+            recorder.record(&regarding, Normal, "SuccSyncedBackendGroup", &message);
+        }
+    }
+
+    async fn write_status(
+        context: &Context,
+        owner: &Owner,
+        error: Option<&Error>,
+    ) -> Result<Action, Error> {
+        let group = context.index().find::<Self>(owner.key());
+        match group.filter(|group| !group.is_deleting()) {
+            Some(group) => write_counts(context, owner, &*group, error).await,
+            None => Ok(Action::AwaitChange),
+        }
+    }
+}
+
+fn problem(lb: &LoadBalancerUse, namespace: &str) -> Option<(&'static str, WaitEvent, String)> {
+    let (reason, event, problem) = match lb {
+        LoadBalancerUse::Usable(_) => return None,
+        LoadBalancerUse::Unknown => (
+            reasons::LOAD_BALANCER_UNREADABLE,
+            WaitEvent::Problem,
+            "cannot be parsed; what is registered with it stays so",
+        ),
+        LoadBalancerUse::Unusable(UnusableLoadBalancer::Missing) => (
+            reasons::LOAD_BALANCER_NOT_FOUND,
+            WaitEvent::Problem,
+            "not found",
+        ),
+        LoadBalancerUse::Unusable(UnusableLoadBalancer::Deleting) => (
+            reasons::LOAD_BALANCER_DELETING,
+            WaitEvent::Progress,
+            "is being deleted",
+        ),
+        LoadBalancerUse::Unusable(UnusableLoadBalancer::NotCreated) => (
+            reasons::LOAD_BALANCER_NOT_CREATED,
+            WaitEvent::Progress,
+            "is not created yet; its condition Created has the reason",
+        ),
+        LoadBalancerUse::Unusable(UnusableLoadBalancer::OutOfScope) => {
+            let problem = format!("cannot be used: its spec.scope does not include {namespace}");
+            let reason = reasons::LOAD_BALANCER_OUT_OF_SCOPE;
+            return Some((reason, WaitEvent::Problem, problem));
+        }
+    };
+    Some((reason, event, problem.to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -24,19 +24,19 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-pub(super) type BoxError = Box<dyn Error + Send + Sync>;
-
-/// The limit of waiting for a connection without a request to close.
+/// The time that a connection without a request may take to close.
 const LAST_BYTES: Duration = Duration::from_millis(500);
 /// The number of bytes that are read of a client without TLS, so that it receives the response.
 const DISCARD: u64 = 64 << 10;
 
-/// The settings that the connections of a listener share.
+/// The settings of a listener, for each of its connections.
 pub(super) struct Settings {
     pub(super) tls: Option<Arc<ServerTls>>,
     pub(super) not_tls: &'static [u8],
     pub(super) limits: Limits,
 }
+
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Serves requests until client or server has had enough.
 pub(super) async fn serve_connection<S, B>(

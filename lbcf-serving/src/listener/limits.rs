@@ -3,14 +3,14 @@ use std::time::Duration;
 /// More than any wait takes, and little enough to be added to any clock.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Limits of what the clients of a listener may cost.
+/// The most that the clients of a listener may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The number of connections, at least 1 (default 1024).
     pub connections: usize,
-    /// The treatment of further connections (default: they wait).
+    /// The fate of further connections (default: they wait).
     pub when_full: WhenFull,
-    /// The time that a TLS handshake may take (default 10 s).
+    /// The limit of a TLS handshake (default 10 s).
     pub handshake: Duration,
     /// The time that the head of a request may take from its first byte on (default 10 s).
     pub head: Duration,
@@ -18,19 +18,19 @@ pub struct Limits {
     /// idle connections after 90 s. They should be first, as a request may be on its way when the
     /// server closes.
     pub idle: Duration,
-    /// The time for which a client may take none of the bytes of a response (default 30 s).
+    /// The time in which a client may take none of the bytes of a response (default 30 s).
     pub stall: Duration,
     /// The number of bytes of a request's head that are kept in memory (default 64 KiB).
     pub buffer: usize,
     /// After which time a connection is closed (default: none). From half of it on, responses have
     /// `Connection: close`, so that few connections are closed while a request is on its way.
     pub lifetime: Option<Duration>,
-    /// The time that a connection that is to close may take to finish its request (default: as long as it
+    /// The time that a connection which is to close may take to finish its request (default: as long as it
     /// takes).
     pub drain: Option<Duration>,
 }
 
-/// The treatment of connections where there are as many as there may be.
+/// The fate of a connection beyond the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenFull {
     /// Further ones wait until a connection ends.

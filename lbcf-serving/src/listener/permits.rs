@@ -24,7 +24,7 @@ struct Held {
     next: u64,
     /// By age, the oldest first.
     connections: BTreeMap<u64, Connection>,
-    /// True when it is in the log that the limit is reached.
+    /// The log says that the limit is reached.
     is_full_logged: bool,
 }
 

@@ -10,10 +10,10 @@ use rustls::{InconsistentKeys, RootCertStore};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The number of certificates that a chain, or a list of client CAs, may have.
+/// The most certificates of a chain, or of a list of client CAs.
 const MAX_CERTIFICATES: usize = 64;
 
-/// A problem of a PEM text. It quotes nothing: what is not a certificate may be a key in the
+/// A mistake in a PEM text. It quotes nothing: what is not a certificate may be a key in the
 /// wrong place.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -14,7 +14,7 @@ pub struct ServerTls {
     current: watch::Sender<Current>,
 }
 
-/// The configuration that a handshake takes.
+/// The certificates of handshakes.
 #[derive(Debug, Clone)]
 pub(crate) struct Current {
     pub(crate) config: Arc<ServerConfig>,

@@ -144,10 +144,9 @@ impl Numbers {
             let Some(file) = lock_file(&path) else {
                 return Ok(None);
             };
-            match file.try_lock() {
-                Ok(()) if is_at(&path, &file) => return Ok(Some((path, file))),
-                // The run that held it removed the file after it was opened here.
-                Ok(()) => {}
+            match lock_at(&path, &file) {
+                Ok(true) => return Ok(Some((path, file))),
+                Ok(false) => {}
                 Err(TryLockError::WouldBlock) => return Err(()),
                 Err(TryLockError::Error(_)) => return Ok(None),
             }
@@ -184,11 +183,12 @@ fn lock_file(path: &Path) -> Option<File> {
         .or_else(existing)
 }
 
-/// True if the path still leads to this file.
-fn is_at(path: &Path, file: &File) -> bool {
+/// Locks a file that was opened at this path; false if the run that held it has removed it since.
+fn lock_at(path: &Path, file: &File) -> Result<bool, TryLockError> {
+    file.try_lock()?;
     let id = |metadata: Metadata| (metadata.dev(), metadata.ino());
     let there = std::fs::metadata(path).map(id).ok();
-    there.is_some() && there == file.metadata().map(id).ok()
+    Ok(there.is_some() && there == file.metadata().map(id).ok())
 }
 
 /// True if nothing listens on this port of the loopback address.

@@ -60,23 +60,18 @@ fn load_balancer(id: &ResourceId, it: &SharedLoadBalancer) -> Vec<String> {
                 rule.protocol, rule.port, rule.idle_timeout_minutes
             ));
         }
-        let mut members: Vec<String> = pool
-            .members
-            .iter()
-            .take(BACKENDS_SHOWN)
-            .map(|(addr, member)| {
-                let parameters = in_words(&member.parameters);
-                format!("{} {parameters}", ip_of(addr))
-            })
-            .collect();
+        let members = pool.members.iter().map(|(addr, member)| {
+            let parameters = in_words(&member.parameters);
+            format!("{} {parameters}", ip_of(addr))
+        });
+        let mut members: Vec<String> = members.take(BACKENDS_SHOWN).collect();
         let more = pool.members.len().saturating_sub(BACKENDS_SHOWN);
         if more > 0 {
             members.push(format!("{more} more"));
         }
-        let members = if members.is_empty() {
-            "empty".to_owned()
-        } else {
-            members.join(", ")
+        let members = match members.is_empty() {
+            true => "empty".to_owned(),
+            false => members.join(", "),
         };
         lines.push(format!("  pool {name_shown}  {members}"));
     }

@@ -42,6 +42,5 @@ pub(in crate::demo) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
         scenario.print_note(line)?;
     }
     scenario.delete_completely::<Bind>(NAME).await?;
-    scenario.until_registered(&scenario.pods).await?;
-    Ok(StepOutcome::Passed)
+    scenario.all_registered().await
 }

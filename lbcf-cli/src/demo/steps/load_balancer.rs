@@ -43,8 +43,7 @@ pub(in crate::demo) async fn internal(scenario: &mut Scenario<'_>) -> StepResult
         scenario.print_note(line)?;
     }
     set_internal(scenario, Value::Null, ("kubernetes", 1)).await?;
-    scenario.until_registered(&scenario.pods).await?;
-    Ok(StepOutcome::Passed)
+    scenario.all_registered().await
 }
 
 /// Sets the attribute, and waits until the only load balancer has this name and all backends, and there are

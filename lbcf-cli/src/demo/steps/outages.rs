@@ -23,8 +23,7 @@ pub(in crate::demo) async fn driver_down(scenario: &mut Scenario<'_>) -> StepRes
     }
     scenario.print_note("the driver starts again")?;
     scenario.environment.start_driver().await?;
-    scenario.until_registered(&scenario.pods).await?;
-    Ok(StepOutcome::Passed)
+    scenario.all_registered().await
 }
 
 pub(in crate::demo) async fn controller_restart(scenario: &mut Scenario<'_>) -> StepResult {
@@ -38,6 +37,5 @@ pub(in crate::demo) async fn controller_restart(scenario: &mut Scenario<'_>) -> 
     .await?;
     scenario.print_note("a new controller starts")?;
     scenario.environment.start_controller().await?;
-    scenario.until_registered(&scenario.pods).await?;
-    Ok(StepOutcome::Passed)
+    scenario.all_registered().await
 }

@@ -27,8 +27,7 @@ pub(in crate::demo) async fn refused(scenario: &mut Scenario<'_>) -> StepResult 
     {
         return Err(format!("not refused by the driver: {refusal}"));
     }
-    scenario.until_registered(&scenario.pods).await?;
-    Ok(StepOutcome::Passed)
+    scenario.all_registered().await
 }
 
 pub(in crate::demo) async fn updated(scenario: &mut Scenario<'_>) -> StepResult {
@@ -39,8 +38,7 @@ pub(in crate::demo) async fn updated(scenario: &mut Scenario<'_>) -> StepResult 
     };
     change(scenario, &updated).await?;
     scenario.parameters = updated;
-    scenario.until_registered(&scenario.pods).await?;
-    Ok(StepOutcome::Passed)
+    scenario.all_registered().await
 }
 
 async fn change(scenario: &Scenario<'_>, to: &StringMap) -> Result<(), String> {

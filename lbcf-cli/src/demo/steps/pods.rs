@@ -22,8 +22,7 @@ pub(in crate::demo) async fn register(scenario: &mut Scenario<'_>) -> StepResult
     }
     let group = scenario.profile.group(GROUP);
     scenario.apply::<BackendGroup>(&group).await?;
-    scenario.until_registered(&scenario.pods).await?;
-    Ok(StepOutcome::Passed)
+    scenario.all_registered().await
 }
 
 pub(in crate::demo) async fn not_ready(scenario: &mut Scenario<'_>) -> StepResult {
@@ -41,20 +40,17 @@ pub(in crate::demo) async fn not_ready(scenario: &mut Scenario<'_>) -> StepResul
 pub(in crate::demo) async fn ready_again(scenario: &mut Scenario<'_>) -> StepResult {
     let pod = scenario.pods.first().ok_or("there is no pod")?;
     scenario.set_ready(pod, true).await?;
-    scenario.until_registered(&scenario.pods).await?;
-    Ok(StepOutcome::Passed)
+    scenario.all_registered().await
 }
 
 pub(in crate::demo) async fn scale_up(scenario: &mut Scenario<'_>) -> StepResult {
     scenario.add_pod().await?;
-    scenario.until_registered(&scenario.pods).await?;
-    Ok(StepOutcome::Passed)
+    scenario.all_registered().await
 }
 
 pub(in crate::demo) async fn pod_deleted(scenario: &mut Scenario<'_>) -> StepResult {
     scenario.remove_pod().await?;
-    scenario.until_registered(&scenario.pods).await?;
-    Ok(StepOutcome::Passed)
+    scenario.all_registered().await
 }
 
 /// The driver decides that a pod which is not ready stays registered.
@@ -80,8 +76,7 @@ pub(in crate::demo) async fn judged(scenario: &mut Scenario<'_>) -> StepResult {
     scenario.until_registered(others).await?;
     scenario.print_note(format!("{pod} becomes Ready again"))?;
     scenario.kubectl.set_ready(pod, true).await?;
-    scenario.until_registered(&scenario.pods).await?;
-    Ok(StepOutcome::Passed)
+    scenario.all_registered().await
 }
 
 async fn set_policy(scenario: &Scenario<'_>, policy: Value, webhook: Value) -> Result<(), String> {

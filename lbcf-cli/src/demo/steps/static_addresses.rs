@@ -68,8 +68,7 @@ pub(in crate::demo) async fn left_over(scenario: &mut Scenario<'_>) -> StepResul
     print_webhooks(scenario, &json!([{"op": "remove", "path": last}]))?;
     set_webhooks(scenario, &json!(webhooks)).await?;
     scenario.delete_completely::<LoadBalancer>(LB).await?;
-    scenario.until_registered(&scenario.pods).await?;
-    Ok(StepOutcome::Passed)
+    scenario.all_registered().await
 }
 
 fn deregistration_fails() -> FaultRule {

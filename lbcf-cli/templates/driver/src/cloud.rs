@@ -5,14 +5,14 @@
 //! [`Cloud`] and an error that distinguishes "not found" from others; adapt them to your API.
 
 use crate::fields::{Attributes, LbSpec};
-use crate::proxy::Proxy;
+use crate::proxy;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 /// FILL-IN: address and credentials of the API; take secrets from files, which a Kubernetes `Secret`
 /// can be mounted as.
@@ -83,7 +83,7 @@ struct State {
     stored: Stored,
     file: Option<PathBuf>,
     /// The proxies by the IDs of load balancers, if connections are forwarded.
-    proxies: Option<BTreeMap<String, Proxy>>,
+    proxies: Option<BTreeMap<String, watch::Sender<Vec<SocketAddr>>>>,
     has_outage: bool,
 }
 
@@ -241,7 +241,7 @@ impl Cloud {
         change(found);
         let open = found.open_backends();
         if let Some(proxy) = state.proxies.as_ref().and_then(|all| all.get(id)) {
-            proxy.set_backends(open);
+            proxy.send_replace(open);
         }
         state.save()
     }
@@ -259,9 +259,9 @@ impl State {
     fn forward(&mut self, id: &str, load_balancer: &LoadBalancer) -> Result<(), CloudError> {
         if let Some(proxies) = &mut self.proxies {
             let port = load_balancer.spec.port.get();
-            let proxy = Proxy::start(port);
+            let proxy = proxy::start(port);
             let proxy = proxy.map_err(|source| CloudError::Listen { port, source })?;
-            proxy.set_backends(load_balancer.open_backends());
+            proxy.send_replace(load_balancer.open_backends());
             proxies.insert(id.to_owned(), proxy);
         }
         Ok(())

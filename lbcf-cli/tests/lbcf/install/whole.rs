@@ -1,7 +1,7 @@
 //! From `kubectl apply -k` to uninstalling in the order of the README, with processes of `lbcf`.
 
 use super::{Cluster, has_kustomize, root};
-use crate::process::Running;
+use crate::process::{Running, words};
 
 /// The commands of the README's block that contains `part`.
 fn commands(part: &str) -> Vec<String> {
@@ -42,15 +42,10 @@ async fn uninstalling_in_the_order_of_the_readme_leaves_nothing() {
     let mock = Running::start(&["mock-driver", "--listen", "127.0.0.1:0"]);
     let url = mock.line_with("http://").trim().to_owned();
     let connect = format!("clb-app-driver.kube-system.svc.cluster.local={url}");
-    let controller = Running::start(&[
-        "controller",
-        "--kubeconfig",
-        cluster.kubeconfig.as_str(),
-        "--health-address=127.0.0.1:0",
-        "--admission-address=127.0.0.1:0",
-        "--connect-to",
-        &connect,
-    ]);
+    let controller = Running::start(&words(&format!(
+        "controller --kubeconfig {} --health-address=127.0.0.1:0 --admission-address=127.0.0.1:0 --connect-to {connect}",
+        cluster.kubeconfig.as_str()
+    )));
     let line = controller.line_with("listening for admission requests");
     let addr = line.split("addr=").nth(1).unwrap().trim();
     let service = "lbcf-controller.kube-system.svc";

@@ -46,7 +46,7 @@ fn plan(is_kept: bool, change: impl FnOnce(&mut BackendRecord)) -> RecordPlan {
         parameters: &[("weight", "50")].into(),
         ensure_policy: None,
     };
-    compare(wanted, &[Arc::new(existing)], settings, |_| false)
+    compare(wanted, &[Arc::new(existing)], &settings, |_| false)
 }
 
 fn counts(plan: &RecordPlan) -> (usize, usize, usize) {

@@ -1,7 +1,7 @@
 //! Which endpoints of a Service are backends (e1 to e17, d60 to d63). No I/O, no clock.
 
 use crate::api::{DeregisterPolicy, ServiceSelection};
-use crate::backends::Eligibility;
+use crate::backends::eligibility::{Eligibility, eligibility_of_unready};
 use crate::index::{
     PodView, ServicePortView, ServiceView, SliceEndpoint, SliceView, Unit, UnitTally,
 };
@@ -97,20 +97,7 @@ impl EndpointCandidates {
         }
         let target = found.endpoint.pod.as_ref();
         let pod = target.and_then(|target| self.pods.get(&*target.uid));
-        // The other policies are about pods; without one, only `ready` is known (d62).
-        let is_kept = pod.is_some_and(|pod| {
-            !pod.deleting
-                && match policy.unwrap_or_default() {
-                    DeregisterPolicy::IfNotReady => false,
-                    DeregisterPolicy::IfNotRunning => pod.is_running(),
-                    DeregisterPolicy::Webhook => self.verdict.keeps(pod),
-                }
-        });
-        if is_kept {
-            Eligibility::Kept
-        } else {
-            Eligibility::Deregistered
-        }
+        eligibility_of_unready(pod.map(|pod| &**pod), policy, &self.verdict)
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct NodePort {
 
 /// b112: one backend on each selected node if the service has a port there. A service that forwards
 /// only on the node has backends where its pods are (u16).
-pub(super) fn backends<'a>(
+pub(in crate::backends) fn backends<'a>(
     service: &ServiceView,
     selection: &'a ServiceSelection,
     nodes: &'a [CandidateNode],

@@ -1,4 +1,4 @@
-//! Limits the rate of requests to the API server with a token bucket in front of the client (b147).
+//! Limits the rate of requests to the API server with a token bucket in front of the client.
 //!
 //! The client's requests pass one after the other, so that they wait in order, and a request that
 //! is cancelled while it waits takes no token.

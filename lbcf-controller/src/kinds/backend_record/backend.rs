@@ -1,8 +1,8 @@
 //! The whole pod or service behind a record, for a driver.
 
 use super::endpoint;
-use crate::api::{BackendRecord, ObjectKey, PodBackendRecord, ServiceBackendRecord, names};
-use crate::backends::{node_source, source_of};
+use crate::api::{BackendRecord, ObjectKey, PodBackendRecord, ServiceBackendRecord};
+use crate::backends::{Backend, node_source, pod_port, source_of};
 use crate::index::{NodeView, Owner, PodView, ServiceView};
 use crate::runtime::{Context, Error};
 use lbcf_driver_sdk::webhook::{GenerateBackendAddrRequest, PodBackend, ServiceBackend};
@@ -26,7 +26,9 @@ pub(super) async fn fetch(
             return Err(Error::BackendChanged(name.to_owned()));
         };
         if let (Some(pod), Some(uid)) = (&record.spec.pod_backend, pod_uid) {
-            request.pod_backend = fetch_target(context, record, pod, &uid).await?;
+            // The slices say whether it is ready (e6).
+            let is_target = |pod: &PodView| *pod.uid == *uid && !pod.deleting;
+            request.pod_backend = fetch_pod(context, record, pod, is_target).await?;
             if request.pod_backend.is_none() {
                 return Err(Error::BackendChanged(name.to_owned()));
             }
@@ -36,7 +38,8 @@ pub(super) async fn fetch(
     }
     if let Some(pod) = &record.spec.pod_backend {
         name = &pod.name;
-        request.pod_backend = fetch_pod(context, record, pod).await?;
+        let is_it = |found: &PodView| is_pod_of(record, pod, found) && found.is_available();
+        request.pod_backend = fetch_pod(context, record, pod, is_it).await?;
     } else if let Some(service) = &record.spec.service_backend {
         name = &service.name;
         request.service_backend = fetch_service(context, record, service).await?;
@@ -57,28 +60,10 @@ async fn fetch_pod(
     context: &Context,
     record: &BackendRecord,
     backend: &PodBackendRecord,
+    is_it: impl FnOnce(&PodView) -> bool + Send,
 ) -> Result<Option<PodBackend>, Error> {
     let pod = context.cluster.get(&beside(record, &backend.name)).await?;
-    let pod = pod.filter(|pod| {
-        let view = PodView::of(pod);
-        is_pod_of(record, backend, &view) && view.is_available()
-    });
-    let port = backend.port.to_wire();
-    Ok(pod.map(|pod| PodBackend { pod, port }))
-}
-
-/// The pod that an endpoint stands for. The slices say whether it is ready (e6).
-async fn fetch_target(
-    context: &Context,
-    record: &BackendRecord,
-    backend: &PodBackendRecord,
-    uid: &str,
-) -> Result<Option<PodBackend>, Error> {
-    let pod = context.cluster.get(&beside(record, &backend.name)).await?;
-    let pod = pod.filter(|pod| {
-        let view = PodView::of(pod);
-        view.uid == uid && !view.deleting
-    });
+    let pod = pod.filter(|pod| is_it(&PodView::of(pod)));
     let port = backend.port.to_wire();
     Ok(pod.map(|pod| PodBackend { pod, port }))
 }
@@ -86,22 +71,14 @@ async fn fetch_target(
 /// Whether the record was created for this pod, whose uid or address is in the record's name (b45,
 /// b48), and not for an earlier one of the same name.
 fn is_pod_of(record: &BackendRecord, backend: &PodBackendRecord, pod: &PodView) -> bool {
-    let name = record.metadata.name.as_deref().unwrap_or_default();
-    let (lb, port) = (&record.spec.lb_name, backend.port.number());
-    match Owner::of(record) {
-        Some(Owner::Group(group)) => {
-            let protocol = backend.port.protocol();
-            names::pod_record_name(lb, &group.name, &pod.uid, port, protocol.as_str()) == name
-        }
-        Some(Owner::Bind(bind)) => {
-            let protocol = backend.port.protocol.as_deref().unwrap_or_default();
-            let (pod, ip) = (&pod.key.name, &pod.ip);
-            names::bind_record_names(&bind.name, lb, pod, ip, protocol, port)
-                .iter()
-                .any(|known| known == name)
-        }
-        None => false,
-    }
+    let Some(owner) = Owner::of(record) else {
+        return false;
+    };
+    let port = pod_port(&owner, &backend.port);
+    let names = Backend::Pod { pod, port }.record_names(&owner, &record.spec.lb_name);
+    names
+        .iter()
+        .any(|name| record.metadata.name.as_ref() == Some(name))
 }
 
 async fn fetch_service(

@@ -1,6 +1,5 @@
 //! One load balancer of a Bind (b127 to b134), which its entry in the Bind's status describes.
 
-use super::decide::ensure_policy;
 use super::status;
 use crate::api::names::{self, FINALIZER_LOAD_BALANCER};
 use crate::api::{
@@ -104,7 +103,7 @@ impl ManagedLoadBalancer for BindLoadBalancer {
     }
 
     fn ensure_policy(&self) -> Option<EnsurePolicy> {
-        ensure_policy(&self.bind)
+        self.bind.spec.ensure_policy()
     }
 
     fn driver(&self) -> (String, ObjectKey) {

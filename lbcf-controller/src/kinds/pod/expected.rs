@@ -1,49 +1,39 @@
 //! Which records a pod should have, by the names that they may have. No I/O, no clock.
 
-use crate::api::{BackendGroup, BackendOwner, Bind, ObjectExt, ObjectKey, ServiceSelection};
-use crate::backends::{self, BackendOfService, EndpointCandidates, SelectedService};
+use crate::api::{BackendOwner, ServiceSelection};
+use crate::backends::{Backend, EndpointCandidates, SelectedService, ports};
 use crate::index::{LoadBalancerUse, Owner, PodView, UnusableLoadBalancer, endpoints_of_pod};
-use crate::kinds::backend_group::{GroupBackend, record_name};
-use crate::kinds::bind;
+use std::collections::BTreeMap;
 
 /// A record has one of these names; none is known yet if there are none.
 pub(super) type RecordNames = Vec<String>;
 
-/// The records of a pod that a group selects. Of load balancers that have no backends until a user
-/// acts there are none (d69).
-pub(super) fn of_group(
-    group: &BackendGroup,
+/// The records of a pod that an owner selects, one for each port at each load balancer. Of load balancers
+/// that have no backends until a user acts there are none (d69).
+pub(super) fn expected(
+    owner: &Owner,
+    object: &dyn BackendOwner,
+    load_balancers: &BTreeMap<String, LoadBalancerUse>,
     pod: &PodView,
     service: &SelectedService,
-    use_of: impl Fn(&str) -> LoadBalancerUse,
 ) -> Vec<RecordNames> {
-    if group.is_deleting() {
+    if object.metadata().deletion_timestamp.is_some() {
         return Vec::new();
     }
-    let backends = match group.pods() {
-        Some(selection) => {
-            let ports = backends::ports(selection).into_iter();
-            let backends = ports.map(|port| GroupBackend::Pod { pod, port });
-            Some(backends.collect::<Vec<_>>())
+    let backends = match object.pods() {
+        Some(_) => {
+            let ports = ports(owner, object).into_iter();
+            Some(ports.map(|port| Backend::Pod { pod, port }).collect())
         }
-        None => of_service(group, pod, service)
-            .map(|endpoints| endpoints.into_iter().map(GroupBackend::Service).collect()),
+        None => of_service(object, pod, service),
     };
-    let owner = Owner::Group(ObjectKey::of(group));
-    let lbs = group.spec.load_balancer_names();
-    let lbs = lbs.filter(|lb| will_have_backends(&use_of(lb)));
-    let name = |lb: &str, it: &GroupBackend<'_>| vec![record_name(&owner, lb, it)];
-    of_load_balancers(lbs, backends.as_deref(), name)
-}
-
-/// The records at each of these load balancers.
-fn of_load_balancers<'a, T>(
-    lbs: impl Iterator<Item = &'a str>,
-    backends: Option<&[T]>,
-    names: impl Fn(&str, &T) -> RecordNames,
-) -> Vec<RecordNames> {
-    let names = lbs.flat_map(|lb| match backends {
-        Some(backends) => backends.iter().map(|it| names(lb, it)).collect(),
+    let lbs = load_balancers.iter();
+    let lbs = lbs.filter(|(_, lb)| will_have_backends(lb));
+    let names = lbs.flat_map(|(lb, _)| match &backends {
+        Some(backends) => backends
+            .iter()
+            .map(|it| it.record_names(owner, lb))
+            .collect(),
         None => vec![RecordNames::new()],
     });
     names.collect()
@@ -55,7 +45,7 @@ fn of_service<'a>(
     object: &'a dyn BackendOwner,
     pod: &PodView,
     selected: &SelectedService,
-) -> Option<Vec<BackendOfService<'a>>> {
+) -> Option<Vec<Backend<'a>>> {
     let has_port = |selection: &&_| has_port(selected, selection);
     let Some(selection) = object.service_of_endpoints().filter(has_port) else {
         return Some(Vec::new());
@@ -70,8 +60,11 @@ fn of_service<'a>(
     }
     let endpoints = candidates.backends(selection, None).into_iter();
     let service = &selection.name;
-    let backends = endpoints.map(|endpoint| BackendOfService::Endpoint { service, endpoint });
-    Some(backends.collect())
+    Some(
+        endpoints
+            .map(|endpoint| Backend::Endpoint { service, endpoint })
+            .collect(),
+    )
 }
 
 fn has_port(selected: &SelectedService, selection: &ServiceSelection) -> bool {
@@ -86,208 +79,5 @@ const fn will_have_backends(lb: &LoadBalancerUse) -> bool {
     }
 }
 
-/// The records of a pod that a Bind selects.
-pub(super) fn of_bind(bind: &Bind, pod: &PodView, service: &SelectedService) -> Vec<RecordNames> {
-    if bind.is_deleting() {
-        return Vec::new();
-    }
-    let lbs = bind.spec.load_balancers.iter().map(|lb| lb.name.as_str());
-    if bind.pods().is_some() {
-        let name = |lb: &str, port: &(i32, &str)| bind::names_of_pod(bind, lb, pod, *port).to_vec();
-        return of_load_balancers(lbs, Some(&bind::ports(bind)), name);
-    }
-    let owner = Owner::Bind(ObjectKey::of(bind));
-    let name = |lb: &str, it: &BackendOfService<'_>| vec![it.record_name(&owner, lb)];
-    of_load_balancers(lbs, of_service(bind, pod, service).as_deref(), name)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::api::{AddressFamily, names};
-    use crate::index::{
-        Endpoint, EndpointConditions, PodTarget, ServiceView, SlicePort, SliceView,
-    };
-    use lbcf_driver_sdk::webhook::Protocol;
-    use serde_json::{Value, json};
-    use std::sync::Arc;
-
-    fn pod() -> PodView {
-        PodView {
-            key: ObjectKey::new("ns", "web-0"),
-            uid: "u".into(),
-            ip: "10.0.0.1".into(),
-            ..PodView::default()
-        }
-    }
-
-    fn group(meta: Value) -> BackendGroup {
-        let mut group = json!({
-            "apiVersion": "lbcf.tkestack.io/v1beta1", "kind": "BackendGroup",
-            "metadata": {"name": "web", "namespace": "ns"},
-            "spec": {
-                "loadBalancers": ["created", "new", "gone"],
-                "pods": {"ports": [{"port": 80}, {"port": 53, "protocol": "UDP"}], "byName": ["web-0"]},
-            },
-        });
-        json_patch::merge(&mut group["metadata"], &meta);
-        serde_json::from_value(group).unwrap()
-    }
-
-    fn use_of(lb: &str) -> LoadBalancerUse {
-        match lb {
-            "created" => LoadBalancerUse::Unknown,
-            "new" => LoadBalancerUse::Unusable(UnusableLoadBalancer::NotCreated),
-            _ => LoadBalancerUse::Unusable(UnusableLoadBalancer::Missing),
-        }
-    }
-
-    #[test]
-    fn d69_a_group_has_a_record_for_each_port_and_load_balancer_that_will_have_backends() {
-        let name = |lb: &str, port: i32, protocol: &str| {
-            vec![names::pod_record_name(lb, "web", "u", port, protocol)]
-        };
-        assert_eq!(
-            of_group(
-                &group(json!({})),
-                &pod(),
-                &SelectedService::default(),
-                use_of
-            ),
-            [
-                name("created", 80, "TCP"),
-                name("created", 53, "UDP"),
-                name("new", 80, "TCP"),
-                name("new", 53, "UDP"),
-            ]
-        );
-        let deleting = group(json!({"deletionTimestamp": "2026-01-01T00:00:00Z"}));
-        assert!(of_group(&deleting, &pod(), &SelectedService::default(), use_of).is_empty());
-        for (why, expected) in [
-            (UnusableLoadBalancer::Missing, 0),
-            (UnusableLoadBalancer::Deleting, 0),
-            (UnusableLoadBalancer::OutOfScope, 0),
-            (UnusableLoadBalancer::NotCreated, 6),
-        ] {
-            let found = of_group(
-                &group(json!({})),
-                &pod(),
-                &SelectedService::default(),
-                |_| LoadBalancerUse::Unusable(why),
-            );
-            assert_eq!(found.len(), expected, "{why:?}");
-        }
-    }
-
-    fn endpoint_group(port: i32) -> BackendGroup {
-        let mut group = serde_json::to_value(group(json!({}))).unwrap();
-        group["spec"]["loadBalancers"] = json!(["created", "gone"]);
-        let spec = group["spec"].as_object_mut().unwrap();
-        spec.remove("pods");
-        let service = json!({"name": "svc", "mode": "Endpoints", "port": {"port": port}});
-        spec.insert("service".into(), service);
-        serde_json::from_value(group).unwrap()
-    }
-
-    fn service(slices: Vec<SliceView>) -> SelectedService {
-        let service = json!({
-            "metadata": {"name": "svc", "namespace": "ns"},
-            "spec": {"ports": [{"port": 80, "targetPort": 8080}]},
-        });
-        SelectedService {
-            service: Some(Arc::new(ServiceView::of(
-                &serde_json::from_value(service).unwrap(),
-            ))),
-            slices: slices.into_iter().map(Arc::new).collect(),
-        }
-    }
-
-    fn slice(family: AddressFamily, address: &str, uid: &str) -> SliceView {
-        let endpoint = Endpoint {
-            address: address.into(),
-            conditions: EndpointConditions {
-                ready: Some(false),
-                ..EndpointConditions::default()
-            },
-            pod: Some(PodTarget {
-                name: "web-0".into(),
-                uid: uid.into(),
-            }),
-            node_name: None,
-            zone: None,
-            hostname: None,
-            for_zones: Box::default(),
-        };
-        SliceView {
-            key: ObjectKey::new("ns", family.as_str()),
-            version: 1,
-            service: Some(ObjectKey::new("ns", "svc")),
-            family,
-            ports: vec![SlicePort {
-                name: String::new(),
-                port: Some(8080),
-                protocol: Protocol::Tcp,
-                app_protocol: None,
-            }],
-            endpoints: vec![endpoint],
-            problems: Vec::new(),
-            is_unknown: false,
-        }
-    }
-
-    #[test]
-    fn d76_a_group_on_endpoints_has_a_record_for_each_endpoint_of_the_pod() {
-        use AddressFamily::{IPv4, IPv6};
-        let group = endpoint_group(80);
-        let name = |address| {
-            let uid = "u";
-            let name =
-                names::endpoint_record_name("created", "web", "svc", uid, address, 8080, "TCP");
-            vec![name]
-        };
-        let of = |group: &BackendGroup, service| of_group(group, &pod(), &service, use_of);
-        let both = || vec![slice(IPv4, "10.0.0.1", "u"), slice(IPv6, "fd00::1", "u")];
-        assert_eq!(
-            of(&group, service(both())),
-            [name("10.0.0.1"), name("fd00::1")]
-        );
-        // Not in the slices yet: there will be records, of which nothing is known.
-        for slices in [vec![], vec![slice(IPv4, "10.0.0.1", "earlier")]] {
-            assert_eq!(of(&group, service(slices)), [RecordNames::new()]);
-        }
-        // Nothing to wait for until a user acts.
-        let mut only_v6 = group.clone();
-        only_v6.spec.service.as_mut().unwrap().address_families = vec![IPv6];
-        let v4 = || vec![slice(IPv4, "10.0.0.1", "u")];
-        assert!(of(&only_v6, service(v4())).is_empty());
-        assert!(of(&endpoint_group(81), service(v4())).is_empty());
-        assert!(of(&group, SelectedService::default()).is_empty());
-        let mut deleting = service(vec![]);
-        Arc::make_mut(deleting.service.as_mut().unwrap()).deleting = true;
-        assert!(of(&group, deleting).is_empty());
-    }
-
-    #[test]
-    fn d67_a_bind_has_a_record_for_each_port_and_load_balancer() {
-        let bind = |meta: Value| -> Bind {
-            let mut bind = json!({
-                "apiVersion": "lbcf.tkestack.io/v1", "kind": "Bind",
-                "metadata": {"name": "web", "namespace": "ns"},
-                "spec": {
-                    "loadBalancers": [{"name": "a", "driver": "d"}, {"name": "b", "driver": "d"}],
-                    "pods": {"ports": [{"port": 80, "protocol": "tcp"}], "byName": ["web-0"]},
-                },
-            });
-            json_patch::merge(&mut bind["metadata"], &meta);
-            serde_json::from_value(bind).unwrap()
-        };
-        let name =
-            |lb: &str| names::bind_record_names("web", lb, "web-0", "10.0.0.1", "tcp", 80).to_vec();
-        assert_eq!(
-            of_bind(&bind(json!({})), &pod(), &SelectedService::default()),
-            [name("a"), name("b")]
-        );
-        let deleting = bind(json!({"deletionTimestamp": "2026-01-01T00:00:00Z"}));
-        assert!(of_bind(&deleting, &pod(), &SelectedService::default()).is_empty());
-    }
-}
+mod tests;

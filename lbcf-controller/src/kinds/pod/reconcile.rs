@@ -1,8 +1,8 @@
 use super::decide::{OwnerRecords, decide};
-use super::expected::{RecordNames, of_bind, of_group};
-use crate::api::{BackendGroup, Bind, ObjectKey, names};
-use crate::backends::SelectedService;
-use crate::index::{Index, LoadBalancerUse, Owner, PodView, StoreEvent};
+use super::expected::{RecordNames, expected};
+use crate::api::{BackendGroup, Bind, ObjectKey};
+use crate::backends::{OwnerKind, SelectedService};
+use crate::index::{Index, Owner, PodView, StoreEvent};
 use crate::runtime::{Action, Context, Error};
 
 /// Writes the condition of a pod's readiness gate unless it is so already. Everything that decides about it is in
@@ -27,7 +27,10 @@ fn owners(index: &Index, pod: &PodView) -> Vec<OwnerRecords> {
     let owners = index.owners_of_pod(&pod.key).into_iter();
     owners
         .map(|owner| {
-            let expected = expected(index, &owner, pod);
+            let expected = match &owner {
+                Owner::Group(_) => expected_of::<BackendGroup>(index, &owner, pod),
+                Owner::Bind(_) => expected_of::<Bind>(index, &owner, pod),
+            };
             let registered = expected.iter().filter(|names| {
                 let mut names = names.iter();
                 names.any(|name| index.is_registered_by(&owner, name))
@@ -41,24 +44,19 @@ fn owners(index: &Index, pod: &PodView) -> Vec<OwnerRecords> {
         .collect()
 }
 
-fn expected(index: &Index, owner: &Owner, pod: &PodView) -> Vec<RecordNames> {
-    let namespace = &owner.key().namespace;
-    let Some(object) = index.backend_owner(owner) else {
+fn expected_of<K: OwnerKind>(index: &Index, owner: &Owner, pod: &PodView) -> Vec<RecordNames> {
+    let Some(object) = index.find::<K>(owner.key()) else {
         return Vec::new();
     };
     let service = object.service_of_endpoints();
     let service = service.map(|selection| SelectedService::of(index, owner, selection));
-    let service = service.unwrap_or_default();
-    match owner {
-        Owner::Group(key) => index.find::<BackendGroup>(key).map(|group| {
-            of_group(&group, pod, &service, |lb| {
-                LoadBalancerUse::of(&index.get(&names::resolve(namespace, lb)), namespace)
-            })
-        }),
-        Owner::Bind(key) => {
-            let bind = index.find::<Bind>(key);
-            bind.map(|bind| of_bind(&bind, pod, &service))
-        }
-    }
-    .unwrap_or_default()
+    let status = object.status().cloned().unwrap_or_default();
+    let load_balancers = object.load_balancers(index, &status);
+    expected(
+        owner,
+        &*object,
+        &load_balancers,
+        pod,
+        &service.unwrap_or_default(),
+    )
 }

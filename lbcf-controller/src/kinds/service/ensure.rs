@@ -7,7 +7,7 @@ use super::desired::{DesiredObjects, desired};
 use super::ingress;
 use crate::api::{
     BackendGroup, Condition, ConditionStatus, Conditions, IngressKeys, LoadBalancer,
-    LoadBalancerDriver, ObjectExt, condition_types, reasons,
+    LoadBalancerDriver, NamespacedKind, ObjectExt, condition_types, reasons,
 };
 use crate::index::{ServiceLoadBalancer, service_of};
 use kube::api::ObjectMeta;
@@ -50,75 +50,72 @@ pub(super) fn ensure(
 
 fn load_balancers(state: &ServiceState, desired: &DesiredObjects, plan: &mut ServicePlan) {
     for new in &desired.load_balancers {
-        let name = name_of(&new.metadata);
-        let Some(old) = state.load_balancers.get(name) else {
-            let create = ServiceAction::CreateLoadBalancer(new.clone());
-            plan.actions.push(create);
-            continue;
+        let old = state.load_balancers.get(name_of(&new.metadata));
+        // Its driver and identity cannot change.
+        let change = |old: &LoadBalancer, metadata| {
+            let mut changed = LoadBalancer {
+                metadata,
+                ..old.clone()
+            };
+            changed.spec.attributes = new.spec.attributes.clone();
+            changed.spec.scope.clone_from(&new.spec.scope);
+            let policy = &new.spec.ensure_policy;
+            changed.spec.ensure_policy.clone_from(policy);
+            changed
         };
-        if old.is_deleting() {
-            continue; // Another one is made when it is gone.
-        }
-        match adopted(&old.metadata, &new.metadata) {
-            Ok(metadata) => {
-                let mut changed = LoadBalancer {
-                    metadata,
-                    ..LoadBalancer::clone(old)
-                };
-                // Its driver and identity cannot change.
-                changed.spec.attributes = new.spec.attributes.clone();
-                changed.spec.scope.clone_from(&new.spec.scope);
-                changed
-                    .spec
-                    .ensure_policy
-                    .clone_from(&new.spec.ensure_policy);
-                if changed != **old {
-                    let update = ServiceAction::UpdateLoadBalancer(Arc::clone(old), changed);
-                    plan.actions.push(update);
-                }
-            }
-            Err(problem) => plan
-                .problems
-                .push(format!("LoadBalancer {name}: {problem}")),
-        }
+        let create = ServiceAction::CreateLoadBalancer;
+        let update = ServiceAction::UpdateLoadBalancer;
+        ensure_one(old, new, change, create, update, plan);
     }
 }
 
 /// Groups are made when their load balancers exist, as admission requires.
 fn groups(state: &ServiceState, desired: &DesiredObjects, plan: &mut ServicePlan) {
     for new in &desired.groups {
-        let name = name_of(&new.metadata);
-        let mut lbs = new.spec.load_balancer_names();
-        if !lbs.all(|lb| {
-            state
-                .load_balancers
-                .get(lb)
-                .is_some_and(|lb| !lb.is_deleting())
-        }) {
-            continue;
-        }
-        let Some(old) = state.groups.get(name) else {
-            plan.actions.push(ServiceAction::CreateGroup(new.clone()));
-            continue;
+        let lb_exists = |lb| {
+            let lb = state.load_balancers.get(lb);
+            lb.is_some_and(|lb| !lb.is_deleting())
         };
-        if old.is_deleting() {
+        if !new.spec.load_balancer_names().all(lb_exists) {
             continue;
         }
-        match adopted(&old.metadata, &new.metadata) {
-            Ok(metadata) => {
-                let changed = BackendGroup {
-                    metadata,
-                    spec: new.spec.clone(),
-                    status: old.status.clone(),
-                };
-                if changed != **old {
-                    let update = ServiceAction::UpdateGroup(Arc::clone(old), changed);
-                    plan.actions.push(update);
-                }
+        let old = state.groups.get(name_of(&new.metadata));
+        let change = |old: &BackendGroup, metadata| BackendGroup {
+            metadata,
+            spec: new.spec.clone(),
+            status: old.status.clone(),
+        };
+        let (create, update) = (ServiceAction::CreateGroup, ServiceAction::UpdateGroup);
+        ensure_one(old, new, change, create, update, plan);
+    }
+}
+
+/// Plans to create an object, or to change it where `change` differs.
+fn ensure_one<K: NamespacedKind + PartialEq>(
+    old: Option<&Arc<K>>,
+    new: &K,
+    change: impl Fn(&K, ObjectMeta) -> K,
+    create: impl Fn(K) -> ServiceAction,
+    update: impl Fn(Arc<K>, K) -> ServiceAction,
+    plan: &mut ServicePlan,
+) {
+    let Some(old) = old else {
+        plan.actions.push(create(new.clone()));
+        return;
+    };
+    if old.is_deleting() {
+        return; // Another one is made when it is gone.
+    }
+    match adopted(old.meta(), new.meta()) {
+        Ok(metadata) => {
+            let changed = change(old, metadata);
+            if changed != **old {
+                plan.actions.push(update(Arc::clone(old), changed));
             }
-            Err(problem) => plan
-                .problems
-                .push(format!("BackendGroup {name}: {problem}")),
+        }
+        Err(problem) => {
+            let (kind, name) = (K::kind(&()), name_of(new.meta()));
+            plan.problems.push(format!("{kind} {name}: {problem}"));
         }
     }
 }

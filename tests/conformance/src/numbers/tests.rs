@@ -133,8 +133,7 @@ fn nothing_is_left_in_the_folder_and_a_removed_lock_file_reserves_nothing() {
     let opened = File::open(&path).unwrap();
     drop(one);
     assert_eq!(files(), 0);
-    opened.try_lock().unwrap();
-    assert!(!is_at(&path, &opened));
+    assert!(!lock_at(&path, &opened).unwrap());
     let other = machine.numbers(6_000..=6_099, 0, false);
     assert_eq!(lock(&other.reserved).cells, 0);
     assert!((6_000..=6_099).contains(&other.take(0, 0)));

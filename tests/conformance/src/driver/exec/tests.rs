@@ -67,19 +67,25 @@ async fn who_does_not_listen_is_killed() {
     until("the child ends", || !runs(&child)).await;
 }
 
-/// A process that writes a line half a second after SIGTERM, started by a shell that ends at once.
-const SLOW: &str = "sh -c 'trap \"sleep 0.5; echo late; exit\" TERM; echo up; \
+/// A process that writes its number, and a line half a second after SIGTERM, started by a shell that ends at once.
+const SLOW: &str = "sh -c 'trap \"sleep 0.5; echo late; exit\" TERM; echo $$; \
                     while :; do sleep 0.01; done' & : {port}; wait";
 
 #[tokio::test]
-async fn a_driver_gets_its_time_when_its_shell_has_ended() {
-    let (exec, _) = started(SLOW).await;
+async fn a_driver_gets_its_time_and_has_ended_when_it_is_stopped() {
+    let (exec, first) = started(SLOW).await;
     exec.restart_gracefully().await.unwrap();
-    let count = |line: &str| exec.output().iter().filter(|it| *it == line).count();
-    until("the next one starts", || count("up") == 2).await;
-    until("its last line is read", || count("late") == 1).await;
+    assert!(!runs(&first));
+    let late = || exec.output().iter().filter(|it| *it == "late").count();
+    let second = || {
+        let numbers = exec.output();
+        let mut numbers = numbers.iter().filter(|it| it.parse::<u32>().is_ok());
+        numbers.find(|it| **it != first).cloned()
+    };
+    until("the next one starts", || late() == 1 && second().is_some()).await;
     exec.stop().await;
-    until("its last line is read", || count("late") == 2).await;
+    assert!(!runs(&second().unwrap()));
+    until("its last line is read", || late() == 2).await;
 }
 
 #[tokio::test]

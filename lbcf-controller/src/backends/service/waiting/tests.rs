@@ -1,6 +1,6 @@
 use super::*;
 use crate::api::{ObjectKey, ServiceMode, ServicePortSelector};
-use crate::backends::{OwnerCounts, OwnerView, SelectedService};
+use crate::backends::SelectedService;
 use crate::index::{Endpoint, EndpointConditions, EndpointCounts, SlicePort};
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::BTreeMap;

@@ -1,13 +1,52 @@
-//! What is written to Services: an annotation, a finalizer and the addresses of load balancers.
+//! Writes to kinds of Kubernetes: the condition of a pod's readiness gate, and a Service's annotation,
+//! finalizer and addresses of load balancers.
 
-use super::{Target, WriteError, Writer, parsed};
-use crate::api::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE};
-use crate::index::{Ingress, ServiceView};
-use k8s_openapi::api::core::v1::Service;
+use super::{Patched, Target, WriteError, Writer};
+use crate::api::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE, READINESS_GATE};
+use crate::index::{Ingress, PodView, ServiceView};
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{Pod, Service};
 use kube::Resource;
 use serde_json::{Value, json};
 
+/// The condition of a pod's readiness gate, as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GateCondition {
+    pub(crate) is_true: bool,
+    pub(crate) reason: &'static str,
+    pub(crate) message: String,
+}
+
 impl Writer {
+    /// Sets the condition of a pod's readiness gate; returns the pod's state.
+    ///
+    /// The patch names the pod's uid, but no version: the kubelet writes the other conditions at the same
+    /// time, and a strategic merge patch leaves them as they are.
+    pub(crate) async fn pod_gate(
+        &self,
+        pod: &PodView,
+        condition: &GateCondition,
+        now: Timestamp,
+    ) -> Result<PodView, WriteError> {
+        let target = Target {
+            kind: Pod::kind(&()).into_owned(),
+            url_path: Pod::url_path(&(), Some(&pod.key.namespace)),
+            key: pod.key.clone(),
+            uid: Some(pod.uid.clone()),
+            resource_version: None,
+        };
+        let patch = json!({
+            "status": {"conditions": [{
+                "type": READINESS_GATE,
+                "status": if condition.is_true { "True" } else { "False" },
+                "reason": condition.reason,
+                "message": condition.message,
+                "lastTransitionTime": format!("{now:.0}"),
+            }]},
+        });
+        self.patch(target, patch, Patched::PartOfStatus).await
+    }
+
     /// Sets the annotation with the class, or removes it, and adds or removes the finalizer, in one write.
     pub(crate) async fn service_marks(
         &self,
@@ -27,7 +66,7 @@ impl Writer {
             metadata["finalizers"] = json!(finalizers);
         }
         let patch = json!({ "metadata": metadata });
-        parsed(&self.patch(target(service), patch, false).await?)
+        self.patch(target(service), patch, Patched::Object).await
     }
 
     /// Replaces the addresses in the status.
@@ -39,7 +78,7 @@ impl Writer {
         let ingress: Option<Vec<Value>> =
             (!ingress.is_empty()).then(|| ingress.iter().map(to_json).collect());
         let patch = json!({"status": {"loadBalancer": {"ingress": ingress}}});
-        parsed(&self.patch(target(service), patch, true).await?)
+        self.patch(target(service), patch, Patched::Status).await
     }
 }
 
