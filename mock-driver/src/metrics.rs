@@ -27,6 +27,14 @@ struct CloudMetrics(Cloud);
 /// The values of the labels, and that of the metric.
 type Sample = (Vec<&'static str>, u64);
 
+/// Type, name and help of a metric of the data plane, and its value for a protocol.
+type TrafficRow = (
+    MetricType,
+    &'static str,
+    &'static str,
+    fn(&TrafficTotal) -> u64,
+);
+
 impl Collector for CloudMetrics {
     fn desc(&self) -> Vec<&Desc> {
         Vec::new()
@@ -87,7 +95,7 @@ fn of_cloud(state: &CloudState) -> [MetricFamily; 3] {
 fn of_traffic(cloud: &Cloud) -> [MetricFamily; 5] {
     use MetricType::{COUNTER, GAUGE};
     let totals = Vec::from_iter(cloud.traffic_totals().into_iter().flatten());
-    let rows: [(_, _, _, fn(&TrafficTotal) -> u64); 5] = [
+    let rows: [TrafficRow; 5] = [
         (
             GAUGE,
             "lbcf_mock_traffic_draining_targets",
