@@ -1,6 +1,7 @@
 #![doc = include_str!("docs/modules/client.md")]
 
 mod builder;
+mod causes;
 mod connector;
 mod error;
 mod exchange;
@@ -12,8 +13,8 @@ mod tls_problem;
 mod token;
 mod url;
 
-pub use builder::{HttpClientBuilder, HttpClientError};
-pub use error::CallError;
+pub use builder::HttpClientBuilder;
+pub use error::{CallError, HttpClientError};
 pub use exchange::RawResponse;
 pub use http_client::HttpClient;
 pub use timeouts::Timeouts;
@@ -28,8 +29,6 @@ use http_client::Authorization;
 use request_body::{Permission, RequestBody};
 use std::time::Duration;
 use url::DriverUrl;
-
-type Body = hyper::body::Incoming;
 
 /// The likely cause of a 401.
 const WITHHELD: &str =
@@ -140,7 +139,7 @@ impl DriverClient {
     }
 
     /// The URL of a webhook: the driver's URL with the webhook's name as last path segment, with its
-    /// query (b149), without user and password.
+    /// query, without user and password.
     ///
     /// ```
     /// use lbcf_driver_sdk::client::DriverClient;
@@ -278,7 +277,7 @@ impl DriverClient {
     }
 }
 
-/// Whether a name is one path segment without escaping.
+/// True if a name is one path segment without escaping.
 fn is_segment(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_~.".contains(&byte);
     name.bytes().all(is_plain) && name.bytes().any(|byte| byte != b'.')

@@ -1,4 +1,4 @@
-//! Draining: what to do about a backend that is deregistered while clients use it (d71).
+//! Draining: what to do about a backend that is deregistered while clients use it.
 
 #[cfg(test)]
 mod tests;
@@ -10,7 +10,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 /// The shortest: the wire has whole seconds.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
-/// What `deregister_backend` does next about a backend that gets no new connections any more.
+/// The next step of `deregister_backend` for a backend that gets no new connections any more.
 ///
 /// ```
 /// use lbcf_driver_sdk::HookError;

@@ -11,9 +11,9 @@ pub use job::{Job, JobState};
 
 use crate::HookError;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use step::{StepOutcome, StepSender};
+use step::{Shared, StepOutcome, StepSender, StoreOf};
 use store::{CancelDecision, JobStore, RetainResults, RunDecision, Settings};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
@@ -23,19 +23,6 @@ pub struct Jobs<J: Job> {
     shared: Arc<Shared<J>>,
     settings: Settings,
 }
-
-struct Shared<J: Job> {
-    job: J,
-    store: Mutex<StoreOf<J>>,
-    steps: TaskTracker,
-}
-
-type StoreOf<J> = JobStore<
-    <J as Job>::Request,
-    <J as Job>::Task,
-    <J as Job>::Output,
-    StepSender<<J as Job>::Output>,
->;
 
 impl<J: Job> Jobs<J> {
     /// An empty set of jobs with the default settings.
@@ -53,7 +40,7 @@ impl<J: Job> Jobs<J> {
         }
     }
 
-    /// How long results are retained (default 10 minutes). Set it above the controller's longest
+    /// The time that results are retained (default 10 minutes). Set it above the controller's longest
     /// retry interval (2 minutes by default).
     #[must_use]
     pub const fn keep_results(mut self, time: Duration) -> Self {
@@ -112,7 +99,7 @@ impl<J: Job> Jobs<J> {
                 RunDecision::Full => return Err(self.full()),
                 RunDecision::Join { id, sender, is_own } => (id, sender.subscribe(), is_own),
                 RunDecision::Start { id, step, is_own } => {
-                    self.spawn(key, id, step, sender);
+                    self.shared.spawn(self.settings, key, id, step, sender);
                     (id, outcomes, is_own)
                 }
             };
@@ -155,7 +142,7 @@ impl<J: Job> Jobs<J> {
                     step::outcome(sender.subscribe()).await?;
                 }
                 CancelDecision::Start { id, step } => {
-                    self.spawn(key, id, step, sender);
+                    self.shared.spawn(self.settings, key, id, step, sender);
                     return match step::outcome(outcomes).await? {
                         StepOutcome::Done(output) => Ok(Some(output)),
                         StepOutcome::Failed(_) | StepOutcome::NoTask => Ok(None),
@@ -213,12 +200,6 @@ fn behind(earlier: &HookError) -> HookError {
     match earlier.delay() {
         Some(delay) => hook_error.retry_after(delay),
         None => hook_error,
-    }
-}
-
-impl<J: Job> Shared<J> {
-    fn lock(&self) -> MutexGuard<'_, StoreOf<J>> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

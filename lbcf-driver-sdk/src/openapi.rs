@@ -11,7 +11,6 @@
 
 mod examples;
 mod of_driver;
-mod prose;
 
 pub use of_driver::document_for;
 
@@ -87,15 +86,7 @@ pub fn document() -> OpenApi {
     }
     let mut document = OpenApi::new(info, paths);
     document.components = Some(components.build());
-    for_readers(document)
-}
-
-fn for_readers(document: OpenApi) -> OpenApi {
-    let cleaned = serde_json::to_value(&document).and_then(|mut json| {
-        prose::without_item_numbers(&mut json);
-        serde_json::from_value(json)
-    });
-    cleaned.unwrap_or(document)
+    document
 }
 
 fn add<W>(summary: &str, paths: &mut Paths, schemas: &mut Schemas)
@@ -182,7 +173,7 @@ fn content<T: ToSchema>(webhook: &str, direction: &str, schemas: &mut Schemas) -
         .build()
 }
 
-/// The old parameters are sent under two names (d2), of which the type has one.
+/// The old parameters are sent under two names, of which the type has one.
 fn name_both_old_parameters(schemas: &mut Schemas) {
     for (name, schema) in schemas {
         if *name == webhook::ValidateBackendRequest::name()

@@ -69,7 +69,7 @@ impl HookError {
         self.status
     }
 
-    /// Whether the status is `Running`.
+    /// True if the status is `Running`.
     #[must_use]
     pub const fn is_running(&self) -> bool {
         matches!(self.status, Status::Running)

@@ -4,7 +4,7 @@ use crate::HookError;
 use std::future::Future;
 use std::time::Duration;
 
-/// How often a plan is made again because another writer was faster.
+/// The number of times that a plan is made again because another writer was faster.
 const TRIES: u32 = 5;
 
 /// One resource of a cloud, whose API has versions such as etags.
@@ -47,14 +47,14 @@ impl<E: Into<HookError>> From<E> for WriteError {
     }
 }
 
-/// What a [reconciliation](reconcile) has left, and what it has done.
+/// The state that a [reconciliation](reconcile) has left, and its number of writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reconciled<S> {
     /// The resource; `None` if there is none.
     pub state: Option<S>,
-    /// How many writes were accepted: 0 if nothing differed, else 1.
+    /// The writes that were accepted: 0 if nothing differed, else 1.
     pub writes: u32,
-    /// How many were refused because another writer was faster.
+    /// Those that were refused because another writer was faster.
     pub conflicts: u32,
 }
 

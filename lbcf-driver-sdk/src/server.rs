@@ -6,6 +6,7 @@ mod auth;
 mod body;
 mod conformance;
 mod contain;
+mod context;
 #[cfg(feature = "openapi")]
 mod documents;
 mod driver_router;
@@ -17,6 +18,8 @@ mod keyed_mutex;
 mod limits;
 mod log;
 mod metrics;
+mod outcome;
+mod pending;
 mod reject;
 mod routes;
 mod serve;

@@ -5,21 +5,23 @@
 //! webhook is one new row, and the compiler names the rest.
 
 mod backend;
+mod definition;
 mod endpoint;
 mod health;
 mod judge;
 mod list;
 mod load_balancer;
 mod operation;
+mod port;
 mod table;
 mod verdict;
 
 pub use backend::{
-    BackendPort, BackendType, DeregisterBackendRequest, DeregisterBackendResponse,
-    EnsureBackendRequest, EnsureBackendResponse, GenerateBackendAddrRequest,
-    GenerateBackendAddrResponse, PodBackend, Protocol, ServiceBackend, ValidateBackendRequest,
-    ValidateBackendResponse,
+    BackendType, DeregisterBackendRequest, DeregisterBackendResponse, EnsureBackendRequest,
+    EnsureBackendResponse, GenerateBackendAddrRequest, GenerateBackendAddrResponse, PodBackend,
+    ServiceBackend, ValidateBackendRequest, ValidateBackendResponse,
 };
+pub use definition::{Class, Obligation, StringMap, Webhook, WebhookInfo};
 pub use endpoint::{AddressType, EndpointBackend, EndpointService};
 pub use health::{HealthzRequest, HealthzResponse};
 pub use judge::{JudgePodDeregisterRequest, JudgePodDeregisterResponse};
@@ -30,6 +32,7 @@ pub use load_balancer::{
     ValidateLoadBalancerRequest, ValidateLoadBalancerResponse,
 };
 pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status, object_of};
+pub use port::{BackendPort, Protocol};
 #[cfg(any(feature = "client", feature = "openapi", feature = "server"))]
 pub(crate) use table::for_each_webhook;
 pub use table::{
@@ -38,104 +41,3 @@ pub use table::{
     ValidateBackend, ValidateLoadBalancer,
 };
 pub use verdict::{Operation, VerdictRequest, VerdictResponse};
-
-use crate::wire::{self, DecodeError};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
-
-/// A map of strings as the wire has it: `lbSpec`, `lbInfo`, `attributes`, `parameters`,
-/// `injectedInfo`. `null` and absence read as empty, an empty one is written as `null` (b152).
-pub type StringMap = BTreeMap<String, String>;
-
-/// One webhook of the specification.
-pub trait Webhook: Send + Sync + 'static {
-    /// The webhook's row of the table.
-    const INFO: WebhookInfo;
-    /// What the controller sends.
-    type Request: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
-    /// What the driver returns.
-    type Response: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
-
-    /// Whether the driver failed, refused or is not healthy (b145). `Running` is none of these.
-    fn is_fail(response: &Self::Response) -> bool;
-
-    /// Reads a request like [`wire::from_slice`], which is compiled again in every crate that calls it
-    /// for a type, with everything that a pod may contain. This is compiled once, with the
-    /// specification's types.
-    ///
-    /// # Errors
-    /// [`DecodeError`], which names the field.
-    fn read_request(body: &[u8]) -> Result<Self::Request, DecodeError> {
-        wire::from_slice(body)
-    }
-
-    /// [`read_request`](Self::read_request) for a response.
-    ///
-    /// # Errors
-    /// [`DecodeError`], which names the field.
-    fn read_response(body: &[u8]) -> Result<Self::Response, DecodeError> {
-        wire::from_slice(body)
-    }
-
-    /// Writes a request as JSON; compiled once, too.
-    ///
-    /// # Errors
-    /// Those of the request's `Serialize`; the specification's types have none.
-    fn write_request(request: &Self::Request) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(request)
-    }
-
-    /// Writes a response as JSON; compiled once, too.
-    ///
-    /// # Errors
-    /// Those of the response's `Serialize`; the specification's types have none.
-    fn write_response(response: &Self::Response) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(response)
-    }
-}
-
-/// A row of the table, without the types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct WebhookInfo {
-    /// The name in the specification, which is also the last segment of its path.
-    pub name: &'static str,
-    /// How its responses are read and whether it is called again.
-    pub class: Class,
-    /// Which drivers have to serve it.
-    pub obligation: Obligation,
-}
-
-impl WebhookInfo {
-    /// Whether it may change a load balancer or its backends: every operation but
-    /// `generateBackendAddr` and `listBackends`.
-    #[must_use]
-    pub fn changes_load_balancer(self) -> bool {
-        let reads = self == GenerateBackendAddr::INFO || self == ListBackends::INFO;
-        self.class == Class::Operation && !reads
-    }
-}
-
-/// How a webhook's responses are read and whether it is called again (b140).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Class {
-    /// A health check: `{"healthy": true}`.
-    Health,
-    /// A decision, requested once: `{"succ": true, "msg": ""}`.
-    Verdict,
-    /// An operation, called until it is done: `{"status": "Succ|Fail|Running"}`.
-    Operation,
-}
-
-/// Which drivers have to serve a webhook (d24).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Obligation {
-    /// Every driver has to.
-    Mandatory,
-    /// Drivers that a `deregisterWebhook` names have to.
-    OnRequest,
-    /// Drivers whose LoadBalancerDriver lists it in `spec.webhooks` have to (d52).
-    Listed,
-    /// No driver has to; 404 counts as healthy.
-    Optional,
-}

@@ -2,7 +2,7 @@
 //!
 //! Existing controllers are written in Go, whose decoder matches field names in any letter case,
 //! ignores unknown fields and reads `null` as empty. Drivers rely on that, so requests and responses
-//! are read with the same tolerance (decisions d1 to d3 and d7), and written exactly as specified.
+//! are read with the same tolerance, and written exactly as specified.
 
 mod any_case;
 mod lenient;
@@ -10,9 +10,15 @@ pub(crate) mod rfc3339;
 mod streaming;
 
 pub(crate) use lenient::{
-    is_zero, null_as_default, nullable_map, object_or_json_string, objects_or_json_strings,
-    whole_seconds,
+    is_zero, null_as_default, object_or_json_string, objects_or_json_strings, whole_seconds,
 };
+
+/// Both directions of a map, for serde's `with`.
+pub(crate) mod nullable_map {
+    pub(crate) use super::lenient::{
+        empty_map_as_null as serialize, null_as_default as deserialize,
+    };
+}
 
 use serde::de::DeserializeOwned;
 

@@ -7,7 +7,9 @@ mod recorder;
 
 use crate::cloud::Cloud;
 use crate::faults::{Effect, Fault, FaultTarget, IN_BAND_FAULT};
+use crate::journal::{CallFollower, CallQuery, JournalEntry};
 use crate::no_answer::NoAnswer;
+use crate::options::MockOptions;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -15,14 +17,13 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use body::{Prefixed, Truncated};
 use facts::CallFacts;
 use http_body_util::BodyExt;
 use lbcf_driver_sdk::webhook::{ALL, Class, WebhookInfo};
 use recorder::Recorder;
 use std::future::pending;
 
-/// What a driver with the fault `malformed` responds.
+/// The response of a driver with the fault `malformed`.
 const MALFORMED: &str = "{\"status\":\"Su";
 
 #[derive(Debug, Clone)]
@@ -46,11 +47,8 @@ async fn handle(State(context): State<CallContext>, request: Request, next: Next
     };
     let mut recorder = Recorder::new(context.cloud.clone(), context.journal_size, webhook);
     let (parts, body) = request.into_parts();
-    let (bytes, body) = match body::read(body).await {
-        Ok(bytes) => (bytes.clone(), Body::from(bytes)),
-        // The SDK reads the rest, and says what is wrong.
-        Err(Prefixed { read, rest }) => (read.clone(), Body::new(Prefixed { read, rest })),
-    };
+    // The SDK reads the rest of what is not read here, and reports what is wrong.
+    let (bytes, body) = body::read_ahead(body).await;
     let facts = CallFacts::read(&bytes);
     recorder.request(&facts, &bytes);
     drop(bytes);
@@ -81,10 +79,7 @@ async fn handle(State(context): State<CallContext>, request: Request, next: Next
         Effect::Truncated => {
             let (mut parts, bytes) = collect(forward.await).await;
             parts.headers.insert(CONTENT_LENGTH, bytes.len().into());
-            recorder.response(Response::from_parts(
-                parts,
-                Body::new(Truncated::new(bytes)),
-            ))
+            recorder.response(Response::from_parts(parts, body::truncated(&bytes)))
         }
         Effect::LoseAnswer => {
             let (parts, bytes) = collect(forward.await).await;
@@ -105,15 +100,16 @@ fn webhook(request: &Request) -> Option<&'static WebhookInfo> {
 fn decide(cloud: &Cloud, webhook: &WebhookInfo, facts: &CallFacts) -> Option<Fault> {
     let stored = facts.attributes_in_cloud(cloud);
     let texts = facts
-        .own_maps()
+        .own_maps
+        .iter()
         .chain(stored.as_ref())
         .filter_map(|map| map.get(IN_BAND_FAULT))
         .map(String::as_str);
     let target = FaultTarget {
         webhook,
-        record_id: facts.record_id(),
-        load_balancer: facts.load_balancer(),
-        address: facts.address(),
+        record_id: &facts.record_id,
+        load_balancer: &facts.load_balancer,
+        address: &facts.address,
         now: cloud.now(),
     };
     cloud.faults().decide(&target, &Vec::from_iter(texts))
@@ -124,4 +120,36 @@ async fn collect(response: Response) -> (axum::http::response::Parts, Bytes) {
     // A body that breaks off is lost or cut like any other.
     let bytes = body.collect().await.map(|body| body.to_bytes());
     (parts, bytes.unwrap_or_default())
+}
+
+/// The calls of webhooks that [`record_calls`] records.
+#[derive(Debug)]
+pub struct RecordedCalls(CallFollower);
+
+/// Records the calls of webhooks, each at `/` and its name, from now on.
+///
+/// ```
+/// # async fn example() {
+/// use axum::Router;
+/// use axum::routing::post;
+///
+/// let webhooks = Router::new().route("/ensureBackend", post(|| async { r#"{"status":"Succ"}"# }));
+/// let (webhooks, mut calls) = mock_driver::record_calls(webhooks);
+/// // … serve the webhooks …
+/// # drop(webhooks);
+/// println!("{}", calls.next().await.status);
+/// # }
+/// ```
+pub fn record_calls(webhooks: Router) -> (Router, RecordedCalls) {
+    let cloud = Cloud::empty();
+    let calls = CallFollower::new(cloud.call_log(), CallQuery::default());
+    let size = MockOptions::default().journal_size;
+    (layer(webhooks, cloud, size), RecordedCalls(calls))
+}
+
+impl RecordedCalls {
+    /// The next call that has ended. A reader that falls behind by more than 1,000 misses some.
+    pub async fn next(&mut self) -> JournalEntry {
+        self.0.next().await
+    }
 }

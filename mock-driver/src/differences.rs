@@ -1,11 +1,10 @@
-//! What differs between a cluster and the cloud: what LBCF's objects declare, and what is there (d81).
+//! Differences between a cluster and the cloud: between what LBCF's objects declare and what is there.
 //!
 //! The mock knows neither Kubernetes nor the kinds of LBCF: it reads the cluster through the
 //! [`ClusterReader`] that it is started with.
 
 mod cluster;
 mod decide;
-mod groups;
 
 pub use cluster::{
     ClusterBackend, ClusterLoadBalancer, ClusterReader, ClusterView, ObjectReference,

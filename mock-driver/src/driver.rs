@@ -2,16 +2,16 @@
 //! request and the cloud's API. The types of the requests' fields are in `fields.rs`.
 //!
 //! Three things make it correct. It keeps nothing in memory between calls, so it may be restarted at
-//! any time (b158). It never replies from a cache by `recordID`, because parameters change under the
-//! same `recordID` (d28). And it changes no backend but the one in the request (b157).
+//! any time. It never replies from a cache by `recordID`, because parameters change under the
+//! same `recordID`. And it changes no backend but the one in the request.
 
-use crate::MockOptions;
-use crate::backend_addr::backend_addr;
-use crate::cloud::{Cloud, CloudError, Creation, Draining, Target};
-use crate::cloud_errors::ignore_not_found;
+use crate::backend_address::BackendAddress;
+use crate::cloud::Cloud;
+use crate::drivers::{MockedDriver, ignore_not_found, listed, stay_registered};
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
-use crate::not_ready_pods::{reference, stays_registered};
-use crate::router::MockedDriver;
+use crate::options::MockOptions;
+use crate::resources::{CloudError, Creation, Target};
+use crate::traffic::Draining;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
@@ -21,7 +21,7 @@ use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMa
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
 use std::time::Duration;
 
-/// How long a call waits for the connections of a backend: most requests take less, and then one call
+/// The time that a call waits for the connections of a backend: most requests take less, and then one call
 /// is enough.
 const DRAIN_WAIT: Duration = Duration::from_millis(500);
 /// When to ask again whether the connections of a backend have ended.
@@ -71,7 +71,7 @@ impl Driver for ClbDriver {
         &self,
         request: CreateLoadBalancer<Self>,
     ) -> Result<LbInfo, HookError> {
-        let cloud = self.cloud_for(request.dry_run);
+        let cloud = self.cloud.for_call(request.dry_run);
         // The recordID is the same in each try, so it serves as the client token: the cloud returns
         // what it has created for the token before, even if another process asked for it.
         let token = &request.record_id;
@@ -102,7 +102,7 @@ impl Driver for ClbDriver {
         &self,
         request: EnsureLoadBalancer<Self>,
     ) -> Result<(), HookError> {
-        let cloud = self.cloud_for(request.dry_run);
+        let cloud = self.cloud.for_call(request.dry_run);
         let attributes = fields::write("attributes", &request.attributes)?;
         Ok(cloud.set_attributes(&request.lb_info.into(), attributes)?)
     }
@@ -111,7 +111,7 @@ impl Driver for ClbDriver {
         &self,
         request: DeleteLoadBalancer<Self>,
     ) -> Result<(), HookError> {
-        let cloud = self.cloud_for(request.dry_run);
+        let cloud = self.cloud.for_call(request.dry_run);
         if let Some(lb_info) = request.lb_info {
             ignore_not_found(cloud.release(&request.record_id, &lb_info.into()))?;
         } else if let Some(token) = creation_token(&request.record_id) {
@@ -126,7 +126,7 @@ impl Driver for ClbDriver {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
-        request.target().map(backend_addr)
+        request.target().map(BackendAddress::write)
     }
 
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
@@ -135,16 +135,16 @@ impl Driver for ClbDriver {
             parameters: fields::write("parameters", &request.parameters)?,
             record_id: Some(request.record_id),
         };
-        let cloud = self.cloud_for(request.dry_run);
+        let cloud = self.cloud.for_call(request.dry_run);
         cloud.bind(&request.lb_info.into(), &request.backend_addr, target)?;
         // The address is enough to find the target again: no injectedInfo is needed.
         Ok(StringMap::new())
     }
 
     async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
-        let cloud = self.cloud_for(request.dry_run);
+        let cloud = self.cloud.for_call(request.dry_run);
         let (endpoint, address) = (request.lb_info.into(), request.backend_addr);
-        // Not registered, or no such load balancer: either is a success (b124).
+        // Not registered, or no such load balancer: either is a success.
         ignore_not_found(cloud.unbind(&endpoint, &address))?;
         // The cloud knows what is open, so a restarted driver replies the same.
         match cloud.drained(&endpoint, &address, DRAIN_WAIT).await {
@@ -160,8 +160,7 @@ impl Driver for ClbDriver {
         &self,
         request: JudgePodDeregisterRequest,
     ) -> Result<Vec<Pod>, Rejection> {
-        let pods = request.not_ready_pods.into_iter();
-        Ok(pods.filter(stays_registered).map(reference).collect())
+        Ok(stay_registered(request.not_ready_pods))
     }
 
     async fn list_backends(
@@ -169,11 +168,14 @@ impl Driver for ClbDriver {
         request: ListBackends<Self>,
     ) -> Result<Vec<ListedBackend<Self>>, HookError> {
         let targets = self.cloud.targets(&request.lb_info.into())?;
-        Ok(targets.into_iter().map(listed).collect())
+        let targets = targets.into_iter();
+        Ok(targets
+            .map(|(address, it)| listed(address, it.record_id, &it.parameters))
+            .collect())
     }
 
     /// Serialises the changes of one CLB instance: this cloud would not need it, but most clouds
-    /// reject concurrent changes of an instance (b159).
+    /// reject concurrent changes of an instance.
     fn serial_key(
         &self,
         webhook: WebhookInfo,
@@ -201,15 +203,6 @@ impl ClbDriver {
     pub const fn new(cloud: Cloud, options: MockOptions) -> Self {
         Self { cloud, options }
     }
-
-    /// The cloud, or for a dry run a copy: the reply is the same, and nothing changes.
-    fn cloud_for(&self, dry_run: bool) -> Cloud {
-        if dry_run {
-            self.cloud.snapshot()
-        } else {
-            self.cloud.clone()
-        }
-    }
 }
 
 impl MockedDriver for ClbDriver {
@@ -226,18 +219,8 @@ impl MockedDriver for ClbDriver {
     }
 }
 
-fn listed((address, target): (String, Target)) -> ListedBackend<ClbDriver> {
-    let mut listed = ListedBackend::new(address);
-    listed.record_id = target.record_id;
-    // A target that a user bound by hand has none.
-    if !target.parameters.is_empty() {
-        listed.parameters = fields::read("parameters", &target.parameters).ok();
-    }
-    listed
-}
-
 /// The client token of the creation that a `deleteLoadBalancer` undoes, if its recordID has the form
-/// `deleteLoadBalancer(<object>)` (d28).
+/// `deleteLoadBalancer(<object>)`.
 fn creation_token(record_id: &str) -> Option<String> {
     let object = record_id.strip_prefix("deleteLoadBalancer")?;
     Some(format!("createLoadBalancer{object}"))

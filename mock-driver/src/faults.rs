@@ -6,18 +6,15 @@
 //! API is something else: there the driver works, and says that the cloud does not.
 
 mod decide;
-mod in_band;
-mod parse;
-mod preset;
+mod read;
 mod rule;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use decide::{Effect, Fault, FaultTarget};
-pub use in_band::IN_BAND_FAULT;
-pub(crate) use parse::{read_file, rules as parse_rules};
-pub use preset::FaultPreset;
+pub use read::{FaultPreset, IN_BAND_FAULT};
+pub(crate) use read::{parse_rules, read_file};
 pub use rule::{
     DelayFault, FailFault, FaultAction, FaultMatch, FaultRule, HttpStatusFault, RunningFault,
 };

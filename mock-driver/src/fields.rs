@@ -9,7 +9,8 @@
 //! other editions of a driver; `deny_unknown_fields` would reject them. Those that look like a
 //! misspelling of a known one are rejected.
 
-use crate::cloud::{Endpoint, ListenerProtocol, LoadBalancerType, NewLoadBalancer, Rule};
+use crate::checked::{checked, whole};
+use crate::resources::{Endpoint, ListenerProtocol, LoadBalancerType, NewLoadBalancer, Rule};
 use lbcf_driver_sdk::fields;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::de::IntoDeserializer;
@@ -53,7 +54,7 @@ pub struct NewLbSpec {
     #[serde(rename = "lbVpcID", alias = "vpcID")]
     pub vpc: String,
 
-    /// Whether the internet can reach it: `OPEN`, the default, or `INTERNAL`.
+    /// `OPEN`, the default, if the internet can reach it, or `INTERNAL`.
     #[serde(rename = "loadBalancerType", default, deserialize_with = "any_case")]
     pub kind: LoadBalancerType,
 
@@ -79,7 +80,7 @@ pub struct NewLbSpec {
 /// `attributes`: settings of a load balancer that may change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attributes {
-    /// How the load balancer is paid for: `PREPAID`, or any other way.
+    /// `PREPAID` if the load balancer is paid for in advance, or any other text.
     #[serde(rename = "chargeType")]
     pub charge_type: Option<String>,
 
@@ -104,15 +105,28 @@ pub struct Parameters {
 #[serde(try_from = "String")]
 pub struct Weight(u8);
 
-/// A domain such as `www.example.com`, or `*` for any.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Domain(String);
+impl TryFrom<String> for Weight {
+    type Error = &'static str;
 
-/// A path that starts with a slash.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String")]
-pub struct UrlPath(String);
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let weight = whole(&text, 0..=100).map(Self);
+        weight.ok_or("not a whole number from 0 to 100")
+    }
+}
+
+checked!(
+    /// A domain such as `www.example.com`, or `*` for any.
+    Domain,
+    |text: &str| !text.contains(|c: char| c.is_whitespace() || c == '/'),
+    "not a domain such as www.example.com"
+);
+
+checked!(
+    /// A path that starts with a slash.
+    UrlPath,
+    |text: &str| text.starts_with('/'),
+    "not a path that starts with a slash"
+);
 
 impl TryFrom<StringMap> for LbSpec {
     type Error = String;
@@ -201,7 +215,7 @@ impl LbSpec {
 }
 
 impl Attributes {
-    /// Whether the load balancer is paid for in advance.
+    /// True if the load balancer is paid for in advance.
     #[must_use]
     pub fn is_prepaid(&self) -> bool {
         let charge_type = self.charge_type.as_deref();
@@ -214,40 +228,6 @@ impl Parameters {
     #[must_use]
     pub fn weight(&self) -> u8 {
         self.weight.map_or(100, |Weight(weight)| weight)
-    }
-}
-
-impl TryFrom<String> for Weight {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
-        match text.parse() {
-            Ok(weight @ 0..=100) if is_decimal => Ok(Self(weight)),
-            _ => Err("not a whole number from 0 to 100"),
-        }
-    }
-}
-
-impl TryFrom<String> for Domain {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        if text.contains(|c: char| c.is_whitespace() || c == '/') {
-            return Err("not a domain such as www.example.com");
-        }
-        Ok(Self(text))
-    }
-}
-
-impl TryFrom<String> for UrlPath {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        if !text.starts_with('/') {
-            return Err("not a path that starts with a slash");
-        }
-        Ok(Self(text))
     }
 }
 
@@ -285,8 +265,8 @@ impl From<Endpoint> for LbInfo {
 
 impl From<NewLbSpec> for NewLoadBalancer {
     fn from(new: NewLbSpec) -> Self {
-        let domain = new.domain.as_ref().map(|Domain(domain)| domain.as_str());
-        let url = new.url.as_ref().map(|UrlPath(url)| url.as_str());
+        let domain = new.domain.as_ref().map(Domain::as_str);
+        let url = new.url.as_ref().map(UrlPath::as_str);
         Self {
             vpc: new.vpc,
             kind: new.kind,

@@ -65,7 +65,7 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, String> {
         .map_err(|_| format!("{name}: has characters other than visible ASCII"))
 }
 
-/// Whether a `Host` names this machine and nothing else can be meant.
+/// True if a `Host` names this machine and nothing else can be meant.
 fn is_loopback(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Glob(String);
 
 impl Glob {
-    /// Whether the whole text fits.
+    /// True if the whole text fits.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         let pattern: Vec<char> = self.0.chars().collect();

@@ -1,185 +1,127 @@
 //! The mock's own endpoints under `/_mock`: the state of the cloud, the webhook calls, and what can
 //! happen to a cloud and a driver from outside. No webhook has a path with that prefix.
 
-mod body;
-mod by_hand;
-mod clock;
-mod creations;
-mod differences;
-mod fault;
-mod faults;
-mod load_balancers;
+mod cloud;
+mod http;
 mod openapi;
 mod requests;
+mod switches;
+#[cfg(test)]
+mod tests;
 
-use crate::cloud::Cloud;
-use crate::differences::ClusterReader;
-use crate::journal::CallQuery;
-use crate::process::DriverProcess;
-use crate::strict::{self, with_suggestion};
-use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
-use axum::http::{Method, StatusCode, Uri, header};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{Router, delete, get, post};
-use serde::Serialize;
-use std::sync::Arc;
+use crate::faults::FaultRule;
+use crate::journal::JournalEntry;
+use crate::observe::Observation;
+use crate::process::RestartReport;
+use crate::resources::CloudState;
+use axum::http::{Method, StatusCode, Uri};
+use axum::response::Response;
+use axum::routing::{self, Router};
+use http::EndpointError;
+pub(crate) use http::Inspected;
+use openapi::{Endpoint, SchemaOf, schema_of};
+use std::future::{Ready, ready};
+
+/// The table of endpoints: method, path, handler, what it does, and the types of the body that it reads
+/// and of the document that it returns. Paths with `[query]` have the query
+/// of calls.
+macro_rules! endpoints {
+    ($(
+        $method:ident $path:literal $([$query:ident])? => $handler:path: $summary:literal
+        $(, reads $body:ty)? $(, returns $response:ty)?;
+    )*) => {
+        const ENDPOINTS: &[Endpoint] = &[$(Endpoint {
+            method: stringify!($method),
+            path: $path,
+            summary: $summary,
+            has_query: endpoints!(@is $($query)?),
+            body: endpoints!(@schema $($body)?),
+            response: endpoints!(@schema $($response)?),
+            route: || routing::$method($handler),
+        }),*];
+    };
+    (@is) => { false };
+    (@is query) => { true };
+    (@schema) => { None };
+    (@schema $of:ty) => { Some(schema_of::<$of> as SchemaOf) };
+}
+
+endpoints! {
+    get "/state" => cloud::state: "Everything that the cloud holds", returns CloudState;
+    put "/state" => cloud::restore: "Replaces everything that the cloud holds",
+        reads CloudState, returns CloudState;
+    get "/loadbalancers" => cloud::load_balancers: "The load balancers, and what they have served",
+        returns cloud::LoadBalancers;
+    get "/loadbalancers/{id}" => cloud::load_balancer: "One load balancer, and what it has served",
+        returns cloud::LoadBalancer;
+    delete "/loadbalancers/{id}" => cloud::reset_load_balancer:
+        "Restores the initial state of one load balancer", returns CloudState;
+    get "/differences" => cloud::differences:
+        "What differs between the cloud and the cluster of --kubeconfig", returns cloud::Differences;
+    get "/observe" => cloud::observe: "The load balancers that LBCF uses", returns Observation;
+    post "/observe/foreign" => cloud::bind: "Binds a backend that LBCF has not registered",
+        reads cloud::BackendChange, returns Observation;
+    post "/observe/unbind" => cloud::unbind: "Unbinds a backend behind the driver's back",
+        reads cloud::BackendChange, returns Observation;
+    post "/observe/attributes" => cloud::attributes: "Replaces attributes behind the driver's back",
+        reads cloud::AttributesChange, returns Observation;
+    get "/requests" [query] => requests::list: "The last webhook calls, oldest first";
+    get "/requests/{number}" => requests::one: "One call with its bodies", returns JournalEntry;
+    get "/requests/wait" [query] => requests::wait: "Waits until there are `count` calls, for `timeout`";
+    get "/requests/stream" [query] => requests::follow: "Calls as they end, as server-sent events";
+    get "/requests/export" [query] => requests::export:
+        "The calls with their bodies, for `lbcf conformance replay`";
+    get "/faults" => switches::faults: "The fault rules, with how many calls they matched and hit";
+    post "/faults" => switches::add_faults:
+        "Adds a fault rule, a list of them, or `{\"rules\":[],\"preset\":\"chaos\"}`", reads FaultRule;
+    put "/faults" => switches::replace_faults: "Replaces all fault rules", reads Vec<FaultRule>;
+    delete "/faults" => switches::clear_faults: "Removes all fault rules";
+    delete "/faults/{id}" => switches::remove_fault: "Removes a fault rule";
+    post "/creations/release" => switches::release_creations:
+        "Completes creations that are held, all by default", reads switches::Release;
+    get "/clock" => switches::clock: "The time of the cloud";
+    post "/clock/advance" => switches::advance_clock: "Moves the time of the cloud forward",
+        reads switches::Advance;
+    post "/reset" => cloud::reset: "Restores the initial state, with the fault rules of the start",
+        returns CloudState;
+    get "/fault" => switches::outage: "Whether the cloud's API is unavailable", returns switches::Fault;
+    post "/fault" => switches::set_outage: "Starts or ends an outage of the cloud's API",
+        reads switches::Fault, returns switches::Fault;
+    post "/restart" => switches::restart: "Kills the driver and starts it again", returns RestartReport;
+    get "/openapi.json" => document: "This document";
+}
 
 /// The endpoints, without their prefix.
-pub(crate) fn router(
-    cloud: Cloud,
-    process: DriverProcess,
-    cluster: Option<Arc<dyn ClusterReader>>,
-) -> Router {
-    let compared = (cloud.clone(), cluster);
-    Router::new()
-        .route(
-            "/state",
-            get(state)
-                .put(restore)
-                .layer(DefaultBodyLimit::max(body::LONGEST)),
-        )
-        .route("/loadbalancers", get(load_balancers::list))
-        .route(
-            "/loadbalancers/{id}",
-            get(load_balancers::show).delete(reset_load_balancer),
-        )
-        .route("/differences", get(differences::list).with_state(compared))
-        .route("/observe", get(observe))
-        .route("/observe/foreign", post(by_hand::foreign))
-        .route("/observe/unbind", post(by_hand::unbind))
-        .route("/observe/attributes", post(by_hand::attributes))
-        .route("/requests", get(requests::list))
-        .route("/requests/{number}", get(requests::one))
-        .route("/requests/wait", get(requests::wait))
-        .route("/requests/stream", get(requests::follow))
-        .route("/requests/export", get(requests::export))
-        .route(
-            "/faults",
-            get(faults::show)
-                .post(faults::add)
-                .put(faults::replace)
-                .delete(faults::clear)
-                .layer(DefaultBodyLimit::max(body::LONG_LIMIT)),
-        )
-        .route("/faults/{id}", delete(faults::remove))
-        .route("/creations/release", post(creations::release))
-        .route(
-            "/openapi.json",
-            get(async || pretty(StatusCode::OK, &openapi::document())),
-        )
-        .route("/clock", get(clock::show))
-        .route("/clock/advance", post(clock::advance))
-        .route("/reset", post(reset))
-        .route("/fault", get(fault::show).post(fault::set))
-        .route("/restart", post(restart).with_state(process))
+pub(crate) fn router(inspected: Inspected) -> Router {
+    let routes = ENDPOINTS.iter().fold(Router::new(), |router, endpoint| {
+        router.route(endpoint.path, (endpoint.route)())
+    });
+    routes
         .method_not_allowed_fallback(wrong_method)
         .fallback(not_found)
-        .layer(DefaultBodyLimit::max(body::LIMIT))
-        .with_state(cloud)
+        .with_state(inspected)
 }
 
-async fn state(State(cloud): State<Cloud>) -> Response {
-    pretty(StatusCode::OK, &cloud.state())
-}
-
-/// Replaces everything that the cloud holds.
-async fn restore(State(cloud): State<Cloud>, request: Request) -> Result<Response, EndpointError> {
-    let wrong = |problem| EndpointError::new(StatusCode::BAD_REQUEST, problem);
-    let given = strict::read(body::document(request).await?).map_err(wrong)?;
-    cloud.restore(&given).map_err(wrong)?;
-    Ok(state(State(cloud)).await)
-}
-
-/// Restores the initial state of one instance.
-async fn reset_load_balancer(
-    State(cloud): State<Cloud>,
-    Path(id): Path<String>,
-) -> Result<Response, EndpointError> {
-    if !cloud.reset_load_balancer(&id) {
-        let message = format!("{id:?}: there is no load balancer with this id");
-        return Err(EndpointError::new(StatusCode::NOT_FOUND, message));
-    }
-    Ok(state(State(cloud)).await)
-}
-
-async fn observe(State(cloud): State<Cloud>) -> Response {
-    pretty(StatusCode::OK, &cloud.observe())
-}
-
-/// The query of the endpoints about calls.
-fn query(request: &Request) -> Result<CallQuery, EndpointError> {
-    Query::try_from_uri(request.uri())
-        .map(|Query(query)| query)
-        .map_err(|rejection| {
-            let message = with_suggestion(&rejection.body_text());
-            EndpointError::new(rejection.status(), message)
-        })
-}
-
-/// Restores the initial state of the cloud and the fault rules of the start, ends an outage, and
-/// returns the state.
-async fn reset(State(cloud): State<Cloud>) -> Response {
-    cloud.reset();
-    pretty(StatusCode::OK, &cloud.state())
-}
-
-/// Kills the driver and starts it again; responds when the new one serves.
-async fn restart(State(process): State<DriverProcess>) -> Result<Response, EndpointError> {
-    // Detached, so that the restart completes even if the client disconnects.
-    let restarted = tokio::spawn(async move { process.restart().await }).await;
-    let panicked = |error: tokio::task::JoinError| {
-        EndpointError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
-    };
-    Ok(pretty(StatusCode::OK, &restarted.map_err(panicked)?))
+/// Its type names no future, which would depend on itself by way of the table.
+fn document() -> Ready<Response> {
+    ready(http::shown(&openapi::document(ENDPOINTS)))
 }
 
 async fn not_found(uri: Uri) -> EndpointError {
-    EndpointError::new(StatusCode::NOT_FOUND, format!("{uri}: {}", endpoints()))
+    EndpointError::not_found(format!("{uri}: {}", listed()))
 }
 
 async fn wrong_method(method: Method, uri: Uri) -> EndpointError {
-    let message = format!("{method} {uri}: {}", endpoints());
+    let message = format!("{method} {uri}: {}", listed());
     EndpointError::new(StatusCode::METHOD_NOT_ALLOWED, message)
 }
 
-fn endpoints() -> String {
-    let listed = openapi::ENDPOINTS
+fn listed() -> String {
+    let listed = ENDPOINTS
         .iter()
-        .map(|endpoint| format!("{} {}", endpoint.method, endpoint.path));
+        .map(|endpoint| format!("{} {}", endpoint.method.to_uppercase(), endpoint.path));
     format!(
         "under /_mock the mock has {}",
         Vec::from_iter(listed).join(", ")
     )
-}
-
-#[derive(Debug)]
-struct EndpointError {
-    status: StatusCode,
-    message: String,
-}
-
-impl EndpointError {
-    fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            message: message.into(),
-        }
-    }
-}
-
-impl IntoResponse for EndpointError {
-    fn into_response(self) -> Response {
-        pretty(self.status, &serde_json::json!({ "error": self.message }))
-    }
-}
-
-/// JSON with line breaks, for users.
-fn pretty(status: StatusCode, value: &impl Serialize) -> Response {
-    match serde_json::to_string_pretty(value) {
-        Ok(text) => {
-            let json = [(header::CONTENT_TYPE, "application/json")];
-            (status, json, text + "\n").into_response()
-        }
-        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
-    }
 }

@@ -112,13 +112,15 @@
 //! A restart closes the connections of the killed driver, and its pending calls get no response.
 
 pub mod azure;
-mod backend_addr;
+mod backend_address;
+mod by_hand;
 mod calls;
+mod checked;
 pub mod cli;
 mod cloud;
-mod cloud_errors;
 mod differences;
 mod driver;
+mod drivers;
 mod error;
 mod faults;
 mod fields;
@@ -129,27 +131,23 @@ mod journal;
 mod metrics;
 mod middleware;
 mod no_answer;
-mod not_ready_pods;
+mod observe;
 mod options;
 mod page;
 mod process;
-mod recorded_calls;
+mod resources;
 mod router;
 mod server;
 mod strict;
 mod traffic;
 
-pub use cloud::{
-    AddListenerError, BindError, Clock, Cloud, CloudError, CloudState, CreateError, Creation,
-    CreationPace, CreationStage, CreationState, Elapsed, Endpoint, Ids, ListenerProtocol,
-    ListenerState, LoadBalancerState, LoadBalancerType, NewLoadBalancer, NotFound, Observation,
-    ObservedBackend, ObservedLoadBalancer, QuotaExceeded, Quotas, Rule, RuleState, StateVersion,
-    Target, TargetGroupState, TargetState, Unavailable,
-};
+pub use calls::{RecordedCalls, record_calls};
+pub use cloud::{Clock, Cloud, Traffic};
 pub use differences::{
     ClusterBackend, ClusterLoadBalancer, ClusterReader, ClusterView, ObjectReference,
 };
 pub use driver::ClbDriver;
+pub use drivers::{KEEP_REGISTERED, MockedDriver};
 pub use error::MockError;
 pub use faults::{
     DelayFault, FailFault, FaultAction, FaultMatch, FaultPreset, FaultRule, FaultStatus,
@@ -159,12 +157,17 @@ pub use fields::{Attributes, Domain, LbInfo, LbSpec, NewLbSpec, Parameters, UrlP
 pub use glob::Glob;
 pub use journal::{JournalEntry, WebhookCalls};
 pub use middleware::Middleware;
-pub use not_ready_pods::KEEP_REGISTERED;
+pub use observe::{Observation, ObservedBackend, ObservedLoadBalancer};
 pub use options::MockOptions;
-pub use recorded_calls::{RecordedCalls, record_calls};
-pub use router::{MockedDriver, router, router_with};
+pub use resources::{
+    AddListenerError, BindError, CloudError, CloudState, CreateError, Creation, CreationPace,
+    CreationStage, CreationState, Endpoint, Ids, Incidental, ListenerProtocol, ListenerState,
+    LoadBalancerState, LoadBalancerType, NewLoadBalancer, NotFound, QuotaExceeded, Quotas, Rule,
+    RuleState, StateVersion, Target, TargetGroupState, TargetState, Unavailable,
+};
+pub use router::{router, router_with};
 pub use server::MockServer;
 pub use traffic::{
-    AddressMode, BackendTraffic, ListenerTraffic, LoadBalancerTraffic, PORT_OFFSET, Traffic,
-    TrafficCounts, TrafficOptions,
+    AddressMode, BackendTraffic, ListenerTraffic, LoadBalancerTraffic, PORT_OFFSET, TrafficCounts,
+    TrafficOptions,
 };

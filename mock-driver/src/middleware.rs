@@ -4,7 +4,7 @@ use crate::cloud::Cloud;
 use axum::Router;
 use tokio_util::sync::CancellationToken;
 
-/// What stands between callers and the mock. Every method has a default that changes nothing, and
+/// A layer between callers and the mock. Every method has a default that changes nothing, and
 /// `()` is the middleware that has only defaults.
 pub trait Middleware: Send + Sync + 'static {
     /// Wraps the webhooks. Called for each run of the driver's process: what is created here ends

@@ -1,7 +1,7 @@
 //! Options of the mock.
 
-use crate::cloud::CreationPace;
 use crate::differences::ClusterReader;
+use crate::resources::CreationPace;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use std::time::Duration;
 /// Options of the mock. Created from [`Default`], so that new options are no breaking change.
 #[derive(Debug, Clone)]
 pub struct MockOptions {
-    /// How long each stage of a load balancer's creation takes; zero by default.
+    /// The time of each stage of a load balancer's creation; zero by default.
     pub stage_duration: Duration,
-    /// How many calls a creation takes, instead of a time.
+    /// The number of calls that a creation takes, instead of a time.
     pub creation_polls: Option<u32>,
-    /// Whether creations wait until they are released by hand.
+    /// True if creations wait until they are released by hand.
     pub hold_creations: bool,
-    /// Whether `Running` names a delay, which is whole seconds; true by default. Without, callers poll
+    /// True, the default, if `Running` names a delay, which is whole seconds. Without, callers poll
     /// as often as they like.
     pub name_delays: bool,
-    /// How many webhook calls the journal keeps; 1000 by default.
+    /// The number of webhook calls that the journal keeps; 1000 by default.
     pub journal_size: usize,
     /// Where the page and the endpoints under `/_mock` are served; none for the address of the webhooks.
     pub endpoints_listen: Option<SocketAddr>,

@@ -5,10 +5,10 @@
 
 mod azure;
 mod calls;
-mod clock;
 mod differences;
 mod load_balancers;
 mod switches;
+mod table;
 
 use crate::cloud::Cloud;
 use crate::differences::ClusterReader;
@@ -58,7 +58,7 @@ async fn show(State(Shown { cloud, cluster }): State<Shown>) -> impl IntoRespons
     }
     sections.extend([
         ("switches", "Faults", switches::show(&cloud)),
-        ("clock", "Clock", clock::show(&cloud)),
+        ("clock", "Clock", switches::clock(&cloud)),
         ("calls", "Webhook calls", calls::list(&cloud)),
     ]);
     let page = page(&sections);

@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use tower::ServiceExt;
 
-/// How long a restart waits for connections and hooks of the killed run to end.
+/// The time that a restart waits for connections and hooks of the killed run to end.
 const RESTART_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The driver's process; clones are handles to the same one.

@@ -1,10 +1,10 @@
 //! The mock over HTTP: the SDK's webhooks, the mock's own endpoints under `/_mock`, and its page.
 
-use crate::MockOptions;
 use crate::calls;
 use crate::cloud::Cloud;
+use crate::drivers::MockedDriver;
 use crate::foreign_pages::{self, Hosts};
-use crate::inspect;
+use crate::inspect::{self, Inspected};
 use crate::metrics;
 use crate::middleware::Middleware;
 use crate::page;
@@ -15,7 +15,6 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{from_fn, map_response};
 use axum::response::Response;
 use axum::routing::get;
-use lbcf_driver_sdk::RawDriver;
 use lbcf_driver_sdk::server::{DriverRouter, RunningHooks, conformance_router};
 use std::sync::Arc;
 
@@ -31,18 +30,6 @@ const VERSION_HEADER: HeaderName = HeaderName::from_static("x-lbcf-mock");
 /// The document of the endpoints under `/_mock`, beside that of the webhooks.
 const OWN_DOCUMENT: (&str, &str) = ("The mock's own API", "/_mock/openapi.json");
 
-/// A driver of one of the mock's clouds.
-pub trait MockedDriver: RawDriver + Clone {
-    /// Its cloud.
-    fn cloud(&self) -> &Cloud;
-
-    /// Its options.
-    fn options(&self) -> &MockOptions;
-
-    /// Its description for `lbcf conformance`, which the mock serves itself.
-    fn fixture(&self) -> &'static str;
-}
-
 /// The webhooks of `driver`, the endpoints under `/_mock`, and the page at `/`.
 pub fn router(driver: impl MockedDriver) -> Router {
     router_with(driver, ())
@@ -53,7 +40,7 @@ pub fn router_with(driver: impl MockedDriver, middleware: impl Middleware) -> Ro
     Routes::new(driver, Arc::new(middleware), Hosts::Any).together()
 }
 
-/// What the mock serves, on one address or on two.
+/// The routes of the mock, on one address or on two.
 pub(crate) struct Routes {
     pub(crate) webhooks: Router,
     /// The endpoints under `/_mock`, the page, and the documents of all endpoints.
@@ -85,7 +72,11 @@ impl Routes {
                 get(ready).with_state((process.clone(), cloud.clone())),
             )
             .fallback(async move |request| called.call(request).await);
-        let endpoints = inspect::router(cloud.clone(), process.clone(), cluster.clone());
+        let endpoints = inspect::router(Inspected {
+            cloud: cloud.clone(),
+            process: process.clone(),
+            cluster: cluster.clone(),
+        });
         let endpoints = Router::new()
             .nest("/_mock", middleware.wrap_endpoints(endpoints))
             .merge(page::router(cloud, cluster))

@@ -5,11 +5,13 @@ mod connection;
 use crate::azure::AzureDriver;
 use crate::cloud::Cloud;
 use crate::driver::ClbDriver;
+use crate::error::MockError;
 use crate::foreign_pages::Hosts;
+use crate::journal::WebhookCalls;
 use crate::middleware::Middleware;
+use crate::options::MockOptions;
 use crate::process::DriverProcess;
 use crate::router::Routes;
-use crate::{MockError, MockOptions, WebhookCalls};
 use axum::Router;
 use hyper_util::service::TowerToHyperService;
 use lbcf_serving::listener::{Connection, Listener};
@@ -19,7 +21,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// How long [`MockServer::stop`] waits for running hooks.
+/// The time that [`MockServer::stop`] waits for running hooks.
 const HOOKS_LIMIT: Duration = Duration::from_secs(5);
 
 /// A running mock. [`stop`](Self::stop) it, or drop it: it then refuses connections like a driver
@@ -112,7 +114,7 @@ impl MockServer {
         self.crashed.cancelled().await;
     }
 
-    /// How often each webhook was called so far, by way of earlier servers of the same cloud, too.
+    /// The calls of each webhook so far, by way of earlier servers of the same cloud, too.
     #[must_use]
     pub fn calls(&self) -> WebhookCalls {
         self.cloud.calls()

@@ -4,6 +4,9 @@
 use lbcf_driver_sdk::fields::nearest;
 use serde::Deserialize;
 use serde_json::Value;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
 
 /// Reads an object; errors begin with the path of the field.
 pub(crate) fn read<'de, T: Deserialize<'de>>(value: Value) -> Result<T, String> {
@@ -31,4 +34,24 @@ pub(crate) fn with_suggestion(problem: &str) -> String {
         },
         _ => problem.to_owned(),
     }
+}
+
+/// Reads a file in YAML, of which JSON is a part; none if there is no file.
+pub(crate) fn read_file(path: &Path, longest: u64) -> Result<Option<Value>, String> {
+    let file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        file => file.map_err(|error| error.to_string())?,
+    };
+    let mut text = String::new();
+    let read = file.take(longest + 1).read_to_string(&mut text);
+    read.map_err(|error| error.to_string())?;
+    if text.len() as u64 > longest {
+        return Err(format!("has more than {longest} bytes"));
+    }
+    let value = if text.trim_start().starts_with('{') {
+        serde_json::from_str(&text).map_err(|error| format!("not JSON: {error}"))?
+    } else {
+        serde_saphyr::from_str(&text).map_err(|error| format!("not YAML: {error}"))?
+    };
+    Ok(Some(value))
 }

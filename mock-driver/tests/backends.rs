@@ -1,6 +1,6 @@
 //! The webhooks about backends and pods.
 
-use crate::support::{Mock, backend, pod_address, sample};
+use crate::support::{Mock, backend, create, order, pod_address, sample};
 use mock_driver::KEEP_REGISTERED;
 use serde_json::{Value, json};
 
@@ -229,4 +229,52 @@ async fn jpd_pods_that_ask_for_it_stay_registered() {
         .succ("judgePodDeregister", json!({"notReadyPods": null}))
         .await;
     assert_eq!(none["doNotDeregister"], json!([]));
+}
+
+#[tokio::test]
+async fn gen_02_a_service_has_the_address_of_its_node() {
+    let mock = Mock::new();
+    let call = json!({
+        "recordID": "g", "lbInfo": sample(), "parameters": null, "podBackend": null,
+        "serviceBackend": {
+            "service": {
+                "metadata": {"name": "web", "namespace": "default"},
+                "spec": {"ports": [{"port": 80, "protocol": "TCP", "nodePort": 30080}]},
+            },
+            "port": {"portNumber": 80},
+            "nodeName": "node-0",
+            "nodeAddresses": [{"type": "InternalIP", "address": "10.1.0.1"}],
+        },
+    });
+    let reply = mock.succ("generateBackendAddr", call).await;
+    let expected = r#"{"ip":"10.1.0.1","port":30080,"protocol":"TCP"}"#;
+    assert_eq!(reply["backendAddr"], expected);
+}
+
+#[tokio::test]
+async fn gen_08_a_pod_without_an_address_is_asked_for_again() {
+    let mock = Mock::new();
+    let mut call = pod_address("10.0.0.1", 80);
+    call["podBackend"]["pod"]["status"] = Value::Null;
+    let response = mock.call("generateBackendAddr", call).await;
+    assert_eq!(response["status"], "Running");
+    assert_eq!(response["minRetryDelayInSeconds"], 2);
+}
+
+#[tokio::test]
+async fn drg_08_a_backend_is_registered_again_after_an_aborted_try() {
+    let mock = Mock::new();
+    let created = mock.succ("createLoadBalancer", create("1", order())).await;
+    let request = backend(&created["lbInfo"], "a", json!({"weight": "1"}));
+    mock.abort("ensureBackend", request.clone()).await;
+    // The hook continues without its caller.
+    for _ in 0..1000 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(mock.addresses().await, ["a"]);
+    mock.succ("deregisterBackend", request.clone()).await;
+    assert!(mock.addresses().await.is_empty());
+    // The same call as the aborted one, whose result is no longer stored.
+    mock.succ("ensureBackend", request).await;
+    assert_eq!(mock.addresses().await, ["a"]);
 }

@@ -391,3 +391,56 @@ async fn an_existing_one_is_never_deleted() {
     mock.succ("validateLoadBalancer", json!({"lbSpec": sample()}))
         .await;
 }
+
+#[tokio::test]
+async fn vlb_03_changes_are_accepted_but_for_the_forbidden_one() {
+    let mock = Mock::new();
+    let update = |old: Value, new: Value| {
+        json!({
+            "lbSpec": order(), "operation": "Update", "attributes": new, "oldAttributes": old,
+        })
+    };
+    let hourly = json!({"chargeType": "TRAFFIC_POSTPAID_BY_HOUR", "bandwidth": "1"});
+    let faster = json!({"chargeType": "TRAFFIC_POSTPAID_BY_HOUR", "bandwidth": "2"});
+    let prepaid = json!({"chargeType": "PREPAID"});
+    mock.succ("validateLoadBalancer", update(hourly.clone(), faster))
+        .await;
+    let message = mock
+        .rejected("validateLoadBalancer", update(hourly, prepaid.clone()))
+        .await;
+    assert!(
+        message.starts_with(r#"attributes.chargeType: "PREPAID": "#),
+        "{message}"
+    );
+    let postpaid = [json!({"chargeType": "MONTHLY"}), json!({})];
+    for other in postpaid {
+        for (old, new) in [(&prepaid, &other), (&other, &prepaid)] {
+            let call = update(old.clone(), new.clone());
+            mock.rejected("validateLoadBalancer", call).await;
+        }
+    }
+    let lower_case = json!({"chargeType": "prepaid"});
+    mock.succ("validateLoadBalancer", update(prepaid.clone(), lower_case))
+        .await;
+    // A new one may be prepaid, and one that is may change what else it has.
+    let new = json!({"lbSpec": order(), "operation": "Create", "attributes": prepaid});
+    mock.succ("validateLoadBalancer", new).await;
+    let same = json!({"chargeType": "PREPAID", "bandwidth": "2"});
+    mock.succ("validateLoadBalancer", update(prepaid, same))
+        .await;
+}
+
+#[tokio::test]
+async fn asyn_06_nothing_comes_after_a_deletion() {
+    let mock = Mock::with_stages_of(Duration::from_secs(1));
+    let start = mock.cloud.state();
+    // At each stage, the moment after the last included.
+    for (uid, elapsed) in [("1", 0), ("2", 1), ("3", 2)] {
+        mock.call("createLoadBalancer", create(uid, order())).await;
+        mock.clock.advance(Duration::from_secs(elapsed));
+        mock.succ("deleteLoadBalancer", delete(uid, Value::Null))
+            .await;
+        mock.clock.advance(Duration::from_secs(10));
+        assert_eq!(mock.cloud.state(), start, "{uid}");
+    }
+}

@@ -4,6 +4,7 @@ use crate::support::{Mock, backend, create, delete, order, pod_address, sample};
 use axum::body::Body;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 async fn fault(mock: &Mock, on: bool) {
     let (status, reply) = mock.post("fault", json!({"on": on})).await;
@@ -98,4 +99,16 @@ async fn asyn_06_a_creation_is_cancelled_after_an_outage() {
     mock.succ("deleteLoadBalancer", delete("1", Value::Null))
         .await;
     assert!(mock.cloud.observe().load_balancers.is_empty());
+}
+
+/// With the clock paused, waiting would be seen as time that went by.
+#[tokio::test(start_paused = true)]
+async fn rtry_06_the_driver_does_not_retry() {
+    let mock = Mock::new();
+    mock.cloud.set_outage(true);
+    let begun = tokio::time::Instant::now();
+    mock.rejected("createLoadBalancer", create("1", order()))
+        .await;
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    assert_eq!(mock.cloud.calls().get("createLoadBalancer"), 1);
 }

@@ -54,7 +54,7 @@ impl Balancer {
         format!("rev-{hash:016x}")
     }
 
-    /// What follows the address of each server, in the file and in `add server`.
+    /// The options after the address of each server, in the file and in `add server`.
     pub fn check_options(&self) -> String {
         match self.attributes.health_check {
             HealthCheck::None => String::new(),

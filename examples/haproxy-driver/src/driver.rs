@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::{Instant, sleep};
 
-/// How long a call waits for the sessions of a server: most end soon, and then one call is enough.
+/// The time that a call waits for the sessions of a server: most end soon, and then one call is enough.
 const WAIT_FOR_SESSIONS: Duration = Duration::from_millis(500);
 const POLL: Duration = Duration::from_millis(50);
 
@@ -94,7 +94,7 @@ impl HaproxyDriver {
         Err(not_loaded())
     }
 
-    /// Whether another process listens at the address. `haproxy -c` does not notice, and the reload that
+    /// Notices another process that listens at the address. `haproxy -c` does not, and the reload that
     /// does concerns all load balancers.
     async fn check_listener(&self, listener: SocketAddr) -> Result<(), HookError> {
         let running = runtime::balancer(&self.layout, &name(listener)).await?;
@@ -220,7 +220,7 @@ impl Driver for HaproxyDriver {
         let changes = self.changes.lock().await;
         let mut wanted = match self.find(&request.lb_info)? {
             Some(found) if !request.dry_run => found,
-            // With the load balancer, its servers are gone (b124).
+            // With the load balancer, its servers are gone.
             _ => return Ok(()),
         };
         let removed = wanted.servers.remove(&address);

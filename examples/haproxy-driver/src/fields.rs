@@ -23,7 +23,7 @@ const fn any_address() -> IpAddr {
     IpAddr::V4(Ipv4Addr::UNSPECIFIED)
 }
 
-/// What HAProxy understands of the traffic.
+/// The level at which HAProxy understands the traffic.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -48,7 +48,7 @@ pub struct LbInfo {
 pub struct Attributes {
     pub balance: Balance,
     pub health_check: HealthCheck,
-    /// What an HTTP check requests, `/` by default.
+    /// The path that an HTTP check requests, `/` by default.
     #[serde(
         deserialize_with = "check_path",
         skip_serializing_if = "Option::is_none"
@@ -70,7 +70,7 @@ pub enum Balance {
     Source,
 }
 
-/// How HAProxy finds out whether a server works.
+/// The check by which HAProxy finds out whether a server works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HealthCheck {
@@ -100,6 +100,6 @@ fn check_path<'de, D: Deserializer<'de>>(field: D) -> Result<Option<String>, D::
 pub struct Parameters {
     /// A server's share of the traffic; 0 sends it nothing new.
     pub weight: Number<0, 256, 100>,
-    /// How long open sessions may go on after a server is deregistered.
+    /// The time that open sessions may go on after a server is deregistered.
     pub drain_seconds: Number<0, 86_400, 30>,
 }

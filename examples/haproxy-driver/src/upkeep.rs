@@ -1,4 +1,4 @@
-//! What the driver does without a call: it starts HAProxy when HAProxy is gone, and repairs changes that
+//! The driver's work without a call: it starts HAProxy when HAProxy is gone, and repairs changes that
 //! users made to HAProxy or to its files.
 
 use crate::HaproxyDriver;
@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 use tokio::process::Child;
 use tokio::time::{Instant, sleep};
 
-/// How soon HAProxy is started again after it has ended.
+/// The delay before HAProxy is started again after it has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 const REPAIR_EVERY: Duration = Duration::from_secs(5);
 

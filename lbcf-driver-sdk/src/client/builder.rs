@@ -1,15 +1,15 @@
 //! Setting up connections: trusted CAs, the client's certificate and token, and limits.
 
+use super::error::HttpClientError;
 use super::http_client::{HttpClient, Settings, Tls};
 use super::token::{self, Token};
-use lbcf_serving::tls::{ClientTls, ClientTlsError};
-use lbcf_serving::watched_file::FileError;
+use lbcf_serving::tls::ClientTls;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How often files are read by default.
+/// The interval at which files are read by default.
 const REREAD_EVERY: Duration = Duration::from_secs(10);
 
 /// Sets up an [`HttpClient`].
@@ -50,46 +50,11 @@ enum TokenSource {
     File(PathBuf),
 }
 
-/// Why connections cannot be set up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum HttpClientError {
-    /// A file cannot be read, or its contents cannot be used.
-    #[error("{}: {problem}", path.display())]
-    File {
-        /// The path of the file.
-        path: PathBuf,
-        /// What is wrong with it. Nothing of its contents is quoted.
-        problem: String,
-    },
-    /// The token cannot be sent.
-    #[error("{0}")]
-    Token(&'static str),
-    /// There is no CA to trust: none is configured, and the system has none.
-    #[error("the system's root certificates cannot be used: {0}")]
-    SystemRoots(String),
-    /// The TLS library's error.
-    #[error("setting up TLS: {0}")]
-    Tls(String),
-}
-
-impl From<FileError> for HttpClientError {
-    fn from(error: FileError) -> Self {
-        let (path, problem) = match error {
-            FileError::Read { path, source } => (path, source.to_string()),
-            FileError::Contents { path, problem } => (path, problem),
-        };
-        Self::File { path, problem }
-    }
-}
-
-impl From<ClientTlsError> for HttpClientError {
-    fn from(error: ClientTlsError) -> Self {
-        match error {
-            ClientTlsError::File(error) => error.into(),
-            ClientTlsError::SystemRoots(reason) => Self::SystemRoots(reason),
-            ClientTlsError::Tls(error) => Self::Tls(error.to_string()),
-        }
+impl HttpClient {
+    /// Builds a pool with other certificates, a token or other limits.
+    #[must_use]
+    pub fn builder() -> HttpClientBuilder {
+        HttpClientBuilder::default()
     }
 }
 
@@ -147,7 +112,7 @@ impl HttpClientBuilder {
         self
     }
 
-    /// How long finding the driver's address, connecting and the TLS handshake may take together
+    /// The time that finding the driver's address, connecting and the TLS handshake may take together
     /// (default: as long as the call).
     #[must_use]
     pub const fn connect_timeout(mut self, limit: Duration) -> Self {
@@ -155,7 +120,7 @@ impl HttpClientBuilder {
         self
     }
 
-    /// How long an idle connection is kept (default 4 s). Stay below what drivers allow: a call that
+    /// The time that an idle connection is kept (default 4 s). Stay below what drivers allow: a call that
     /// is sent at the moment when the driver closes the connection fails.
     #[must_use]
     pub const fn idle_timeout(mut self, limit: Duration) -> Self {

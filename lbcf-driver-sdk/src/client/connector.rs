@@ -1,6 +1,6 @@
 //! Connecting: a timeout, and TCP for connections that are kept.
 
-use super::error::BoxError;
+use super::causes::BoxError;
 use ::http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioIo;

@@ -1,14 +1,16 @@
-//! Errors of calls.
+//! Errors of calls, and of setting up connections.
 
+use super::causes::{BoxError, causes};
 use super::connector::ConnectTimeout;
 use super::tls_problem::{self, TlsProblem};
 use crate::outcome::chain;
 use crate::wire::DecodeError;
+use lbcf_serving::tls::ClientTlsError;
+use lbcf_serving::watched_file::FileError;
 use std::error::Error;
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
-
-pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// A call without a valid response of the driver.
 ///
@@ -76,7 +78,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Whether the call timed out, or connecting did, with
+    /// True if the call timed out, or connecting did, with
     /// [`HttpClientBuilder::connect_timeout`](super::HttpClientBuilder::connect_timeout).
     #[must_use]
     pub fn is_timeout(&self) -> bool {
@@ -89,7 +91,7 @@ impl CallError {
         }
     }
 
-    /// Whether connecting failed, so that the driver has not received the call.
+    /// True if connecting failed, so that the driver has not received the call.
     #[must_use]
     pub fn is_connect(&self) -> bool {
         match self {
@@ -122,21 +124,6 @@ fn is_connect(error: &(dyn Error + Send + Sync + 'static)) -> bool {
         .is_some_and(hyper_util::client::legacy::Error::is_connect)
 }
 
-/// An error and its sources. The error inside an [`std::io::Error`] counts as its source.
-pub(super) fn causes<'a>(
-    error: &'a (dyn Error + 'static),
-) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| {
-        let wrapped = error
-            .downcast_ref::<std::io::Error>()
-            .and_then(std::io::Error::get_ref);
-        match wrapped {
-            Some(wrapped) => Some(wrapped as &(dyn Error + 'static)),
-            None => error.source(),
-        }
-    })
-}
-
 struct Hint<'a>(&'a Option<&'static str>);
 
 impl fmt::Display for Hint<'_> {
@@ -144,6 +131,49 @@ impl fmt::Display for Hint<'_> {
         match self.0 {
             Some(hint) => write!(f, " ({hint})"),
             None => Ok(()),
+        }
+    }
+}
+
+/// Why connections cannot be set up.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpClientError {
+    /// A file cannot be read, or its contents cannot be used.
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// The path of the file.
+        path: PathBuf,
+        /// The problem. Nothing of its contents is quoted.
+        problem: String,
+    },
+    /// The token cannot be sent.
+    #[error("{0}")]
+    Token(&'static str),
+    /// There is no CA to trust: none is configured, and the system has none.
+    #[error("the system's root certificates cannot be used: {0}")]
+    SystemRoots(String),
+    /// The TLS library's error.
+    #[error("setting up TLS: {0}")]
+    Tls(String),
+}
+
+impl From<FileError> for HttpClientError {
+    fn from(error: FileError) -> Self {
+        let (path, problem) = match error {
+            FileError::Read { path, source } => (path, source.to_string()),
+            FileError::Contents { path, problem } => (path, problem),
+        };
+        Self::File { path, problem }
+    }
+}
+
+impl From<ClientTlsError> for HttpClientError {
+    fn from(error: ClientTlsError) -> Self {
+        match error {
+            ClientTlsError::File(error) => error.into(),
+            ClientTlsError::SystemRoots(reason) => Self::SystemRoots(reason),
+            ClientTlsError::Tls(error) => Self::Tls(error.to_string()),
         }
     }
 }

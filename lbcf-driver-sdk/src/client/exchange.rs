@@ -1,10 +1,10 @@
 //! Responses whose head has been received, and their bodies.
 
-use super::Body;
 use super::error::CallError;
 use ::http::{HeaderMap, Response, StatusCode};
 use bytes::Bytes;
 use http_body_util::BodyExt;
+use hyper::body::Incoming;
 use serde::Deserialize;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
@@ -34,7 +34,7 @@ pub struct RawResponse {
 
 /// A response whose body has not been read.
 pub(super) struct PendingResponse {
-    response: Response<Body>,
+    response: Response<Incoming>,
     deadline: CallDeadline,
     head_after: Duration,
 }
@@ -70,7 +70,7 @@ impl CallDeadline {
 }
 
 impl PendingResponse {
-    pub(super) fn new(response: Response<Body>, deadline: CallDeadline) -> Self {
+    pub(super) fn new(response: Response<Incoming>, deadline: CallDeadline) -> Self {
         Self {
             response,
             deadline,
@@ -114,7 +114,7 @@ impl PendingResponse {
     }
 }
 
-async fn whole(response: Response<Body>, limit: usize) -> Result<Bytes, CallError> {
+async fn whole(response: Response<Incoming>, limit: usize) -> Result<Bytes, CallError> {
     let mut body = response.into_body();
     let mut whole = Vec::new();
     while let Some(frame) = body.frame().await {
@@ -129,7 +129,7 @@ async fn whole(response: Response<Body>, limit: usize) -> Result<Bytes, CallErro
 }
 
 /// The beginning of an error page.
-async fn beginning(response: Response<Body>, limit: Duration) -> Vec<u8> {
+async fn beginning(response: Response<Incoming>, limit: Duration) -> Vec<u8> {
     let mut body = response.into_body();
     let mut beginning = Vec::new();
     let reading = async {

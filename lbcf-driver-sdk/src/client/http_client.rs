@@ -1,14 +1,13 @@
 //! Connections to drivers, pooled.
 
-use super::builder::HttpClientBuilder;
 use super::connector::{Tcp, Within};
-use super::error::CallError;
+use super::error::{CallError, HttpClientError};
 use super::request_body::RequestBody;
 use super::token::Token;
 use super::url::DriverUrl;
-use super::{Body, HttpClientError};
 use ::http::uri::Scheme;
 use ::http::{HeaderValue, Request, Response};
+use hyper::body::Incoming;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::Connect;
@@ -105,12 +104,6 @@ impl HttpClient {
         Self::from_parts(Tls::System(OnceLock::new()), None, Settings::default())
     }
 
-    /// Builds a pool with other certificates, a token or other limits.
-    #[must_use]
-    pub fn builder() -> HttpClientBuilder {
-        HttpClientBuilder::default()
-    }
-
     pub(super) fn from_parts(tls: Tls, token: Option<Token>, settings: Settings) -> Self {
         Self(Arc::new(Inner {
             plain: pooled(Within::new(Tcp::new(), settings.connect_timeout), &settings),
@@ -140,7 +133,7 @@ impl HttpClient {
     pub(super) async fn send(
         &self,
         request: Request<RequestBody>,
-    ) -> Result<Response<Body>, CallError> {
+    ) -> Result<Response<Incoming>, CallError> {
         let response = if request.uri().scheme() == Some(&Scheme::HTTPS) {
             self.tls_pool().await?.request(request).await
         } else {

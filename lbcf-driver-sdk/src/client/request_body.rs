@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Whether requests may still be sent; always without a condition.
+/// True while requests may still be sent; always without a condition.
 #[derive(Clone, Default)]
 pub(super) struct Permission(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 

@@ -23,7 +23,7 @@ pub struct Timeouts {
 }
 
 impl Timeouts {
-    /// The default of controllers (b10): 10 s.
+    /// The default of controllers: 10 s.
     pub const DEFAULT: Duration = Duration::from_secs(10);
 
     /// One timeout for all webhooks.

@@ -1,6 +1,6 @@
 //! Why TLS failed, and whose certificate is at fault.
 
-use super::error::causes;
+use super::causes::causes;
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 use std::error::Error;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! The bearer token, which no log and no error ever shows.
 
-use super::HttpClientError;
+use super::error::HttpClientError;
 use ::http::HeaderValue;
 use lbcf_serving::watched_file::{FileError, RereadFiles, WatchedFiles};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! A driver's URL, to which the webhook's name is appended (b149).
+//! A driver's URL, to which the webhook's name is appended.
 
 use ::http::HeaderValue;
 use ::http::uri::{Authority, Scheme, Uri};
@@ -25,7 +25,7 @@ pub(super) struct DriverUrl {
     path: String,
     query: Option<String>,
     authorization: Option<HeaderValue>,
-    /// Whether the connection cannot be read by others: https, or this machine.
+    /// True if the connection cannot be read by others: https, or this machine.
     is_private: bool,
 }
 
@@ -99,7 +99,7 @@ fn split_user_info(authority: &Authority) -> (Option<&str>, &str) {
     }
 }
 
-/// Whether a host is certainly this machine, unlike names other than `localhost`.
+/// True if a host is certainly this machine, unlike names other than `localhost`.
 fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")

@@ -23,7 +23,7 @@ use std::future::Future;
     note = "implement `lbcf_driver_sdk::Driver` for it, or `RawDriver` to take the wire's maps unchanged"
 )]
 pub trait RawDriver: Send + Sync + 'static {
-    /// Whether the driver is healthy. The default is.
+    /// Reports the driver's health. By default it is healthy.
     fn healthz(&self, _request: HealthzRequest) -> impl Future<Output = HealthzResponse> + Send {
         async { HealthzResponse { healthy: true } }
     }
@@ -122,7 +122,7 @@ pub trait RawDriver: Send + Sync + 'static {
         None
     }
 
-    /// Whether the driver supports dry runs; false by default. See
+    /// True if the driver supports dry runs; false by default. See
     /// [`Driver::accepts_dry_run`](crate::Driver::accepts_dry_run).
     fn accepts_dry_run(&self) -> bool {
         false

@@ -1,14 +1,17 @@
 //! Every [`Driver`] is a [`RawDriver`]: the wire's maps are converted to its types before a method is
 //! called, and its result back to maps.
 
-use crate::fields::{self, DriverSchemas, FieldError};
-use crate::request::{
-    CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
-    GenerateBackendAddr, ListBackends, ValidateBackend, ValidateLoadBalancer, ValidationInput,
+use super::raw::RawDriver;
+use super::read::ValidationInput;
+use super::typed::{
+    CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, Driver, EnsureBackend,
+    EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ListedBackend, ValidateBackend,
+    ValidateLoadBalancer,
 };
+use crate::fields::{self, DriverSchemas, FieldError};
 use crate::webhook as wire;
 use crate::webhook::{LoadBalancer, StringMap, WebhookInfo};
-use crate::{Driver, HookError, ListedBackend, RawDriver, Rejection};
+use crate::{HookError, Rejection};
 use k8s_openapi::api::core::v1::Pod;
 
 impl<D: Driver> RawDriver for D {
@@ -38,7 +41,7 @@ impl<D: Driver> RawDriver for D {
         let request = CreateLoadBalancer::read(request)?;
         let lb_info = Driver::create_load_balancer(self, request).await?;
         let written = fields::write("lbInfo", &lb_info)?;
-        // An identity that cannot be read back could never be deleted. b19: empty means lbSpec.
+        // An identity that cannot be read back could never be deleted. An empty one means lbSpec.
         let identity = if written.is_empty() {
             &lb_spec
         } else {

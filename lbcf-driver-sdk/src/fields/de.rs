@@ -1,13 +1,16 @@
 //! Deserializes a map of strings, without an intermediate representation.
 
+mod forms;
 mod list;
 mod text;
+
+pub(super) use forms::is_json_list;
 
 use super::problem::{Problem, What};
 use super::recorder::Recorder;
 use crate::webhook::StringMap;
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, Visitor,
     value::MapAccessDeserializer,
 };
 use serde::forward_to_deserialize_any;
@@ -163,7 +166,7 @@ struct Entries<'r, 'de> {
     /// The names of a struct's fields, whose empty texts count as absent and are skipped.
     names: &'static [&'static str],
     current: (&'de str, &'de str),
-    /// Whether the key was read as a field's name.
+    /// True when the key was read as a field's name.
     is_field: Cell<bool>,
     recorder: Option<&'r Recorder>,
 }
@@ -209,17 +212,4 @@ impl<'de> MapAccess<'de> for Entries<'_, 'de> {
     fn size_hint(&self) -> Option<usize> {
         Some(self.entries.len())
     }
-}
-
-fn is_json(text: &str, begin: char) -> bool {
-    text.trim_start().starts_with(begin) && serde_json::from_str::<IgnoredAny>(text).is_ok()
-}
-
-/// Whether a list is read as JSON and not as items separated by commas.
-pub(super) fn is_json_list(text: &str) -> bool {
-    is_json(text, '[')
-}
-
-fn word(text: &str) -> serde::de::value::BorrowedStrDeserializer<'_, Problem> {
-    serde::de::value::BorrowedStrDeserializer::new(text)
 }

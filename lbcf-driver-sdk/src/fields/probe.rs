@@ -17,25 +17,29 @@ use std::marker::PhantomData;
 /// A key that no type has.
 const UNKNOWN: &str = "\u{0}";
 
-pub(super) fn schema<T: Fields>() -> Schema {
-    let mut probe = Probe::<T>::default();
-    let (names, refuses_unknown) = probe.names();
-    let other_keys = names.is_none() || !refuses_unknown;
-    for name in names.unwrap_or_default() {
-        probe.names.push((*name).to_owned());
+impl Schema {
+    /// The schema of a type.
+    #[must_use]
+    pub fn of<T: Fields>() -> Self {
+        let mut probe = Probe::<T>::default();
+        let (names, refuses_unknown) = probe.names();
+        let other_keys = names.is_none() || !refuses_unknown;
+        for name in names.unwrap_or_default() {
+            probe.names.push((*name).to_owned());
+        }
+        for name in probe.names.clone() {
+            probe.fill(&name);
+        }
+        if let Some(value) = probe.read_through()
+            && names.is_none()
+        {
+            probe.add_written_fields(&value);
+        }
+        let mut names = std::mem::take(&mut probe.names);
+        names.retain(|name| !probe.aliases.contains_key(name));
+        let fields = names.iter().map(|name| probe.field(name)).collect();
+        Self { fields, other_keys }
     }
-    for name in probe.names.clone() {
-        probe.fill(&name);
-    }
-    if let Some(value) = probe.read_through()
-        && names.is_none()
-    {
-        probe.add_written_fields(&value);
-    }
-    let mut names = std::mem::take(&mut probe.names);
-    names.retain(|name| !probe.aliases.contains_key(name));
-    let fields = names.iter().map(|name| probe.field(name)).collect();
-    Schema { fields, other_keys }
 }
 
 struct Probe<T> {
@@ -184,7 +188,7 @@ impl<T: Fields> Probe<T> {
         read.is_err_and(|problem| *problem.what() == What::Missing && problem.key() == Some(name))
     }
 
-    /// Whether a field accepts a word that is not one of its variants.
+    /// True if a field accepts a word that is not one of its variants.
     fn accepts_any_word(&mut self, name: &str) -> bool {
         let mut map = self.filled.clone();
         map.insert(name.to_owned(), UNKNOWN.to_owned());
@@ -194,7 +198,7 @@ impl<T: Fields> Probe<T> {
         }
     }
 
-    /// Whether one of a field's variants holds data.
+    /// True if one of a field's variants holds data.
     fn has_variant_with_data(&mut self, name: &str, words: &[String]) -> bool {
         words.iter().any(|word| {
             let mut map = self.filled.clone();

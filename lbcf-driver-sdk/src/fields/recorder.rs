@@ -21,7 +21,7 @@ pub(super) struct Asked {
     pub(super) kind: Kind,
     /// The type's own description, such as "IP address".
     pub(super) expected: Option<String>,
-    /// Whether the word names a variant with data.
+    /// True if the word names a variant with data.
     pub(super) holds_data: bool,
 }
 

@@ -1,7 +1,6 @@
 //! Schemas of a driver's maps.
 
-use super::{Fields, Kind, probe};
-use crate::Driver;
+use super::Kind;
 
 /// The fields of a map, derived from its type.
 ///
@@ -33,7 +32,7 @@ use crate::Driver;
 pub struct Schema {
     /// The fields, in the order of the type.
     pub fields: Vec<FieldSchema>,
-    /// Whether other keys are allowed, whether they are kept or ignored.
+    /// True if other keys are allowed, whether they are kept or ignored.
     pub other_keys: bool,
 }
 
@@ -49,7 +48,7 @@ pub struct FieldSchema {
     pub kind: Kind,
     /// The type's own description, where it is more specific than the kind: "IP address".
     pub expected: Option<String>,
-    /// Whether the map is invalid without it.
+    /// True if the map is invalid without it.
     pub required: bool,
     /// Text of the driver's author; see [`DriverSchemas::describe`].
     pub description: Option<String>,
@@ -69,12 +68,6 @@ impl FieldSchema {
 }
 
 impl Schema {
-    /// The schema of a type.
-    #[must_use]
-    pub fn of<T: Fields>() -> Self {
-        probe::schema::<T>()
-    }
-
     /// The schema of any keys with any values.
     #[must_use]
     pub const fn any() -> Self {
@@ -120,17 +113,6 @@ pub struct DriverSchemas {
 }
 
 impl DriverSchemas {
-    /// The schemas of a driver's types.
-    #[must_use]
-    pub fn of<D: Driver + ?Sized>() -> Self {
-        Self {
-            lb_spec: Schema::of::<D::LbSpec>(),
-            lb_info: Schema::of::<D::LbInfo>(),
-            attributes: Schema::of::<D::Attributes>(),
-            parameters: Schema::of::<D::Parameters>(),
-        }
-    }
-
     /// Adds the description of a field, for readers of the driver's OpenAPI document:
     ///
     /// ```

@@ -1,6 +1,5 @@
 //! Serializes a type to a map of strings.
 
-mod list;
 mod text;
 
 use super::problem::{Problem, What};

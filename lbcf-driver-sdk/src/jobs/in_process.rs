@@ -66,7 +66,7 @@ where
         }
     }
 
-    /// How long a call waits for the result before it is answered with `Running` (default 1 s).
+    /// The time that a call waits for the result before it is answered with `Running` (default 1 s).
     #[must_use]
     pub const fn answer_within(mut self, limit: Duration) -> Self {
         self.answer_within = limit;
@@ -174,7 +174,7 @@ impl Progress {
         self.with(|reported| reported.1 = delay);
     }
 
-    /// Whether the job was [cancelled](super::Jobs::cancel). It may then end early with an error,
+    /// True when the job was [cancelled](super::Jobs::cancel). It may then end early with an error,
     /// provided that it deletes what it has created, or continue to its end.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {

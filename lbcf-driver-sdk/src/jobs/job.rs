@@ -4,7 +4,7 @@ use crate::HookError;
 use std::future::Future;
 use std::time::Duration;
 
-/// How one kind of job is submitted, polled, found and cancelled.
+/// One kind of job: the ways to submit, poll, find and cancel it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a job",
     note = "implement `lbcf_driver_sdk::jobs::Job` for it, or make one from a closure with `InProcess::new`"

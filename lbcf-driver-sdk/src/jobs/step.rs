@@ -1,16 +1,30 @@
 //! Runs one step of a job (submit, poll, find, cancel) as a task of its own.
 
-use super::store::{JobStep, Settings, StepEnd, StepId};
-use super::{Job, JobState, Jobs, Shared};
+use super::job::{Job, JobState};
+use super::store::{JobStep, JobStore, Settings, StepEnd, StepId};
 use crate::HookError;
 use crate::outcome::chain;
 use crate::server::panic_text;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio::task::JoinError;
 use tokio::time::{Instant, timeout};
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::{Instrument, Span};
+
+/// The state that all handles to the same jobs share.
+pub(super) struct Shared<J: Job> {
+    pub(super) job: J,
+    pub(super) store: Mutex<StoreOf<J>>,
+    pub(super) steps: TaskTracker,
+}
+
+pub(super) type StoreOf<J> = JobStore<
+    <J as Job>::Request,
+    <J as Job>::Task,
+    <J as Job>::Output,
+    StepSender<<J as Job>::Output>,
+>;
 
 #[derive(Debug, Clone)]
 pub(super) enum StepOutcome<O> {
@@ -63,20 +77,25 @@ fn shut_down() -> HookError {
     HookError::fail("the driver is shutting down")
 }
 
-impl<J: Job> Jobs<J> {
+impl<J: Job> Shared<J> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, StoreOf<J>> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Runs the step, independently of the calls that wait for it.
     pub(super) fn spawn(
-        &self,
+        self: &Arc<Self>,
+        settings: Settings,
         key: &str,
         id: StepId,
         step: JobStep<J::Request, J::Task>,
         sender: StepSender<J::Output>,
     ) {
-        let shared = Arc::clone(&self.shared);
-        let limit = self.settings.step_within;
+        let shared = Arc::clone(self);
+        let limit = settings.step_within;
         let ending = Ending {
             shared: Arc::clone(&shared),
-            settings: self.settings,
+            settings,
             key: key.to_owned(),
             id,
             sender,
@@ -96,11 +115,9 @@ impl<J: Job> Jobs<J> {
             ending.with(outcome);
         };
         let supervised = supervised.instrument(Span::current());
-        self.shared.steps.spawn(supervised);
+        self.steps.spawn(supervised);
     }
-}
 
-impl<J: Job> Shared<J> {
     async fn run_step(
         &self,
         key: &str,

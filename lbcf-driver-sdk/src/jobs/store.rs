@@ -20,7 +20,7 @@ pub(super) struct Settings {
     pub(super) step_within: Duration,
 }
 
-/// Whether a result is retained after a call got it.
+/// The fate of a result after a call got it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RetainResults {
     ForAWhile,
@@ -51,7 +51,7 @@ pub(super) enum JobStep<R, T> {
     Cancel(Arc<T>),
 }
 
-/// How to serve a call that runs a job.
+/// The way to serve a call that runs a job.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RunDecision<R, T, O, S> {
     Collect(O),
@@ -71,7 +71,7 @@ pub(super) enum RunDecision<R, T, O, S> {
     Full,
 }
 
-/// How to serve a call that cancels a job.
+/// The way to serve a call that cancels a job.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CancelDecision<R, T, O, S> {
     /// The job has ended with this result.
@@ -233,7 +233,7 @@ impl<R: PartialEq, T, O: Clone, S: Clone> JobStore<R, T, O, S> {
         }
     }
 
-    /// Whether this step's job has a task.
+    /// True if this step's job has a task.
     pub(super) fn has_task(&self, key: &str, id: StepId) -> bool {
         let phase = self.jobs.get(key).map(|entry| &entry.phase);
         matches!(phase, Some(Phase::Polling(_, polling, _)) if *polling == id)

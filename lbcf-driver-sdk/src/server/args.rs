@@ -175,7 +175,7 @@ pub struct ServerArgs {
     )]
     max_connections: u64,
 
-    /// How long the shutdown waits for running hooks; stay below the pod's grace period
+    /// Time that the shutdown waits for running hooks; stay below the pod's grace period
     #[arg(
         long, help_heading = HEADING,
         env = "LBCF_DRIVER_SHUTDOWN_WITHIN",

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use http_body_util::BodyExt;
 use tokio::time::Instant;
 
-/// How much of a body that is too large is read and discarded, in bytes, so that a client that
+/// The part of a body that is too large which is read and discarded, in bytes, so that a client that
 /// only reads after sending receives the error and not a closed connection.
 const DISCARD: usize = 16 << 20;
 

@@ -1,5 +1,6 @@
 //! The router around a driver, and its settings.
 
+use super::context::{Context, Settings};
 use super::hooks::{Hooks, RunningHooks};
 use super::limits::HookPermits;
 use super::metrics::{self, Metrics};
@@ -47,15 +48,6 @@ pub struct DriverRouter<D> {
     metrics: Arc<Metrics>,
 }
 
-#[derive(Debug, Clone)]
-pub(super) struct Settings {
-    pub(super) answer_within: Duration,
-    keep_results: Duration,
-    pub(super) body_limit: usize,
-    max_running_hooks: usize,
-    max_waiting_hooks: usize,
-}
-
 impl<D: RawDriver> DriverRouter<D> {
     /// A router with the default settings, which each setter names.
     pub fn new(driver: D) -> Self {
@@ -85,7 +77,7 @@ impl<D: RawDriver> DriverRouter<D> {
         self
     }
 
-    /// How long the result of an operation waits for the next call to collect it (default 10
+    /// The time that the result of an operation waits for the next call to collect it (default 10
     /// minutes). Set it above the controller's longest retry interval: after this time the next call
     /// runs the hook again. With zero no result is kept, so an operation that takes longer than
     /// [`answer_within`](Self::answer_within) only succeeds if it finds its work done when it is
@@ -205,11 +197,4 @@ impl<D> fmt::Debug for DriverRouter<D> {
             .field("hooks", &self.hooks)
             .finish_non_exhaustive()
     }
-}
-
-pub(super) struct Context<D> {
-    pub(super) driver: Arc<D>,
-    pub(super) hooks: Hooks,
-    pub(super) metrics: Arc<Metrics>,
-    pub(super) settings: Settings,
 }

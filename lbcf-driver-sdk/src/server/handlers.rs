@@ -2,10 +2,12 @@
 
 use super::body;
 use super::contain::contain_call;
-use super::driver_router::Context;
-use super::hooks::{Operation, Pending, StartedCall};
+use super::context::Context;
+use super::hooks::{Operation, StartedCall};
 use super::log;
-use super::metrics::{Measured, MeasuredCall, Outcome, WebhookMetrics};
+use super::metrics::{Measured, MeasuredCall, WebhookMetrics};
+use super::outcome::Outcome;
+use super::pending::Pending;
 use super::reject::{HookResponse, panicked, reject};
 use super::single_flight::{BackendId, IdempotencyKey};
 use crate::webhook::{
@@ -232,18 +234,13 @@ where
             return Err(panicked(webhook));
         }
     };
+    let (record_id, dry_run) = (request.record_id(), request.dry_run());
     let content = content::<W>;
-    let content_of_body = || content(&body);
     let operation = Operation {
         webhook,
         metrics,
         span,
-        key: IdempotencyKey::new(
-            webhook,
-            request.record_id(),
-            request.dry_run(),
-            content_of_body,
-        ),
+        key: IdempotencyKey::new(webhook, record_id, dry_run, || content(&body)),
         content,
         backend: request
             .backend_addr()

@@ -9,6 +9,7 @@ use super::hashed::Prehashed;
 use super::keyed_mutex::{KeyedMutex, Waiter};
 use super::limits::{HookPermit, HookPermits, Queued};
 use super::metrics::{Metrics, WebhookMetrics};
+use super::pending::Pending;
 use super::reject::{HookResponse, panicked};
 use super::single_flight::{BackendId, CallId, ContentMatch, IdempotencyKey, Lookup};
 use axum::body::Bytes;
@@ -70,38 +71,6 @@ pub(super) struct Operation<'a> {
     pub(super) serial_key: Option<String>,
 }
 
-/// Why a call has no result by its deadline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pending {
-    Running,
-    /// Waits for earlier operations.
-    Queued,
-    /// Waits for a permit to run.
-    NoPermit,
-    /// Not started: too many hooks wait.
-    Overloaded,
-}
-
-impl Pending {
-    /// In the order of the discriminants.
-    pub(super) const ALL: [Self; 4] = [
-        Self::Running,
-        Self::Queued,
-        Self::NoPermit,
-        Self::Overloaded,
-    ];
-
-    /// The label of metrics.
-    pub(super) const fn label(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Queued => "waits_for_turn",
-            Self::NoPermit => "waits_for_place",
-            Self::Overloaded => "too_many_wait",
-        }
-    }
-}
-
 /// The hooks of one router.
 pub(super) struct Hooks {
     running: RunningHooks,
@@ -113,7 +82,7 @@ pub(super) struct Hooks {
 
 type RecordWaiter = Waiter<IdempotencyKey, Prehashed>;
 
-/// What an operation acquires before it runs, in this order.
+/// The locks and the permit that an operation acquires before it runs, in this order.
 struct Admission {
     record: RecordWaiter,
     load_balancer: Option<Waiter<String>>,
@@ -157,7 +126,7 @@ pub(super) enum StartedCall {
     NotStarted(Pending),
 }
 
-/// How a call takes part in an operation.
+/// The part of a call in an operation.
 enum SingleFlight {
     Collected(HookResponse),
     Joined(CallId, StateReceiver),

@@ -1,4 +1,4 @@
-//! How many hooks run at a time, and how many more may wait.
+//! Limits of the hooks that run at a time, and of those that may wait.
 //!
 //! A permit to run is the last thing that a hook waits for, after the other calls of its record and
 //! of its load balancer. A hook that waits holds none, so a hook that holds one ends without needing
@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// The most that the bodies of the requests that wait may have together, in bytes.
 const WAITING_BYTES: usize = 256 << 20;
 
-/// How many `healthz` hooks run at a time. They have permits of their own, so that other hooks do not
+/// The number of `healthz` hooks that run at a time. They have permits of their own, so that other hooks do not
 /// delay them, and few, so that hooks that hang do not become more with every probe.
 const HEALTH: usize = 64;
 

@@ -1,4 +1,4 @@
-//! What is logged about calls.
+//! The log of calls.
 //!
 //! Text of peers and drivers is logged in fields and never in an event's message: fields are quoted,
 //! with control characters escaped, so that it cannot forge lines. It is also truncated, because a

@@ -4,7 +4,7 @@
 //! expresses. Any other status means that the call was not a proper webhook call, and its body is
 //! `{"error": "…"}` for the reader of the controller's event.
 
-use super::metrics::Outcome;
+use super::outcome::Outcome;
 use crate::webhook::ALL;
 use axum::body::Bytes;
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};

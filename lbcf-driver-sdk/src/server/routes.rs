@@ -1,6 +1,6 @@
 //! The table of webhooks as routes.
 
-use super::driver_router::Context;
+use super::context::Context;
 use super::handlers;
 use super::reject::{HookResponse, not_found, wrong_method};
 use crate::RawDriver;

@@ -42,7 +42,7 @@ const SHORTEST_RELOAD: Duration = Duration::from_millis(10);
 /// # }
 /// ```
 ///
-/// What it serves, all below the [path prefix](Self::path_prefix):
+/// It serves, all below the [path prefix](Self::path_prefix):
 ///
 /// * the eleven webhooks, as [`DriverRouter`] does;
 /// * `/livez` and `/readyz`, for the probes of a pod: the process responds, and is not shutting
@@ -149,7 +149,7 @@ impl<D: RawDriver> Server<D> {
         self
     }
 
-    /// How long the shutdown may take in all (default 30 s), for responses and for running hooks.
+    /// The time that the shutdown may take in all (default 30 s), for responses and for running hooks.
     /// Stay below the pod's `terminationGracePeriodSeconds`.
     #[must_use]
     pub const fn shutdown_within(mut self, limit: Duration) -> Self {
@@ -164,21 +164,21 @@ impl<D: RawDriver> Server<D> {
         self
     }
 
-    /// How long a TLS handshake may take (default 10 s).
+    /// The time that a TLS handshake may take (default 10 s).
     #[must_use]
     pub const fn handshake_within(mut self, limit: Duration) -> Self {
         self.limits.handshake = limit;
         self
     }
 
-    /// How long the head of a request may take to arrive once it has begun (default 10 s).
+    /// The time that the head of a request may take to arrive once it has begun (default 10 s).
     #[must_use]
     pub const fn head_within(mut self, limit: Duration) -> Self {
         self.limits.head = limit;
         self
     }
 
-    /// How long a connection may be without a request (default 2 min). Controllers close idle
+    /// The time that a connection may be without a request (default 2 min). Controllers close idle
     /// connections after 90 s at most. They should be first, as a request may be on its way when the
     /// server closes.
     #[must_use]

@@ -101,7 +101,7 @@ pub(super) enum Lookup<L> {
     Collect(HookResponse),
 }
 
-/// Whether the content of a request, without `retryID`, equals that of a known operation. Equal
+/// A comparison of a request's content, without `retryID`, with that of a known operation. Equal
 /// bytes need no comparison; other bytes have to be decoded for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ContentMatch {
@@ -110,7 +110,7 @@ pub(super) enum ContentMatch {
     Different(CallId),
 }
 
-/// Whether a result now waits to be collected, and so has to [expire](InFlightCalls::expire).
+/// Tells whether a result now waits to be collected, and so has to [expire](InFlightCalls::expire).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Retained {
@@ -138,9 +138,9 @@ struct InFlightCall<L> {
     request: Bytes,
     backend: Option<BackendId>,
     state: L,
-    /// How many calls wait for it.
+    /// The number of calls that wait for it.
     waiting: usize,
-    /// Whether to retain the result: a caller was answered with `Running`, or the webhook demands
+    /// True to retain the result: a caller was answered with `Running`, or the webhook demands
     /// it.
     promised: bool,
     result: Option<HookResponse>,

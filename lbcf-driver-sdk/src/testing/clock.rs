@@ -3,7 +3,7 @@
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often the test yields to tasks whose timers have fired.
+/// The number of times that the test yields to tasks whose timers have fired.
 const YIELDS: usize = 100;
 
 /// tokio's paused clock: it only moves when the test moves it, or when all tasks wait; then it jumps to

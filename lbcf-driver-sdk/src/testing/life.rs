@@ -9,7 +9,7 @@ use crate::webhook::{
 use std::borrow::Borrow;
 use std::panic::Location;
 
-/// What a controller stores about a registered backend.
+/// The data that a controller stores about a registered backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registered {
     /// The load balancer's identity.

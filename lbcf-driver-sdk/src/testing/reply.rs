@@ -99,7 +99,7 @@ impl<W: Webhook<Response: OperationResponse>> DriverReply<W> {
         or_panic(self.expect("Running", |response| response.status() == Status::Running))
     }
 
-    /// Whether the status is `Running`, so that a controller calls again.
+    /// True if the status is `Running`, so that a controller calls again.
     pub fn is_running(&self) -> bool {
         self.response()
             .is_some_and(|response| response.status() == Status::Running)

@@ -2,11 +2,9 @@
 
 use super::operation::{operation_request, operation_response};
 use super::verdict::{open_enum, verdict_response};
-use super::{EndpointBackend, Operation, StringMap, VerdictRequest};
+use super::{BackendPort, EndpointBackend, Operation, StringMap, VerdictRequest};
 use k8s_openapi::api::core::v1::{NodeAddress, Pod, Service};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::fmt;
-use std::str::FromStr;
+use serde::{Deserialize, Serialize, Serializer};
 use std::time::SystemTime;
 
 /// The kind of a group's backends.
@@ -27,147 +25,12 @@ pub enum BackendType {
 
 open_enum!(BackendType: Pod, Service, Static);
 
-/// The protocol of a port: written in capitals, read in any letter case (b34).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(rename_all = "UPPERCASE"))]
-pub enum Protocol {
-    /// The Transmission Control Protocol, which is the default.
-    #[default]
-    Tcp,
-    /// The User Datagram Protocol.
-    Udp,
-    /// SCTP, for services and their endpoints only.
-    Sctp,
-}
-
-impl Protocol {
-    /// The name in capitals, as on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Tcp => "TCP",
-            Self::Udp => "UDP",
-            Self::Sctp => "SCTP",
-        }
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// The text is not one of TCP, UDP and SCTP.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?}: not a protocol (TCP, UDP, SCTP)")]
-pub struct UnknownProtocol(String);
-
-impl FromStr for Protocol {
-    type Err = UnknownProtocol;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Tcp, Self::Udp, Self::Sctp]
-            .into_iter()
-            .find(|protocol| protocol.as_str().eq_ignore_ascii_case(text))
-            .or_else(|| text.is_empty().then_some(Self::Tcp))
-            .ok_or_else(|| UnknownProtocol(text.to_owned()))
-    }
-}
-
-impl Serialize for Protocol {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for Protocol {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Option::<String>::deserialize(deserializer)?
-            .unwrap_or_default()
-            .parse()
-            .map_err(serde::de::Error::custom)
-    }
-}
-
-/// A port of a backend. The number is written twice, as `port` and, for drivers of the earlier
-/// edition, as `portNumber` (b154); either is read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "PortOnTheWire", into = "PortOnTheWire")]
-pub struct BackendPort {
-    /// The number, 1 to 65535 from a correct controller.
-    pub port: i32,
-    /// The protocol; TCP where none was given.
-    pub protocol: Protocol,
-}
-
-/// A port of a backend.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
-struct PortOnTheWire {
-    /// The number, 1 to 65535.
-    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
-    port: i32,
-    /// The number again, for drivers of the earlier edition.
-    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
-    port_number: i32,
-    /// The protocol; absent means TCP.
-    #[serde(default)]
-    protocol: Protocol,
-}
-
-impl From<PortOnTheWire> for BackendPort {
-    fn from(wire: PortOnTheWire) -> Self {
-        // b24: `port` takes precedence.
-        let port = if wire.port > 0 {
-            wire.port
-        } else {
-            wire.port_number
-        };
-        Self {
-            port,
-            protocol: wire.protocol,
-        }
-    }
-}
-
-impl From<BackendPort> for PortOnTheWire {
-    fn from(port: BackendPort) -> Self {
-        Self {
-            port: port.port,
-            port_number: port.port,
-            protocol: port.protocol,
-        }
-    }
-}
-
-#[cfg(feature = "openapi")]
-impl utoipa::PartialSchema for BackendPort {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
-        PortOnTheWire::schema()
-    }
-}
-
-#[cfg(feature = "openapi")]
-impl utoipa::ToSchema for BackendPort {
-    fn schemas(
-        schemas: &mut Vec<(
-            String,
-            utoipa::openapi::RefOr<utoipa::openapi::schema::Schema>,
-        )>,
-    ) {
-        PortOnTheWire::schemas(schemas);
-    }
-}
-
 /// A pod as a backend.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PodBackend {
-    /// The pod, whole, as an object; a JSON string is read too (d7).
+    /// The pod, whole, as an object; a JSON string is read too.
     #[serde(deserialize_with = "crate::wire::object_or_json_string")]
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub pod: Pod,
@@ -180,14 +43,14 @@ pub struct PodBackend {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", from = "ServiceOnTheWire")]
 pub struct ServiceBackend {
-    /// The service, whole, as an object; a JSON string is read too (d7).
+    /// The service, whole, as an object; a JSON string is read too.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub service: Service,
     /// The port to register.
     pub port: BackendPort,
     /// The name of the node.
     pub node_name: String,
-    /// The node's addresses; `nodeAddress` is read too (d3).
+    /// The node's addresses; `nodeAddress` is read too.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
     pub node_addresses: Vec<NodeAddress>,
 }
@@ -228,7 +91,7 @@ impl From<ServiceOnTheWire> for ServiceBackend {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ValidateBackendRequest {
-    /// Whether this is part of a dry run of the controller.
+    /// True if this is part of a dry run of the controller.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub dry_run: bool,
     /// The kind of the group's backends.
@@ -238,15 +101,15 @@ pub struct ValidateBackendRequest {
     #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub lb_info: StringMap,
-    /// Whether the group is created or updated.
+    /// Tells a creation of the group from an update.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub operation: Operation,
-    /// How backends are registered.
+    /// The parameters with which backends are registered.
     #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub parameters: StringMap,
     /// The parameters before the update. Written twice, as the specification's `oldParameters` and as
-    /// the original controller's `OldParameters`; either is read (d2).
+    /// the original controller's `OldParameters`; either is read.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
     pub old_parameters: StringMap,
@@ -299,7 +162,7 @@ operation_request! {
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_attributes: StringMap,
-        /// How the backend is registered; the original controller never sends them (d4).
+        /// The parameters of the registration; the original controller never sends them.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub parameters: StringMap,
@@ -326,7 +189,7 @@ operation_response! {
 }
 
 operation_request! {
-    /// Registers a backend, or updates its parameters if it is registered (b124).
+    /// Registers a backend, or updates its parameters if it is registered.
     EnsureBackendRequest of Created(lb_info) at backend_addr {
         /// The load balancer's identity.
         #[serde(default, with = "crate::wire::nullable_map")]
@@ -339,7 +202,7 @@ operation_request! {
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub parameters: StringMap,
-        /// The map that the last successful call returned (b126).
+        /// The map that the last successful call returned.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub injected_info: StringMap,
@@ -350,7 +213,7 @@ operation_response! {
     /// The outcome of a registration.
     EnsureBackendResponse => StringMap {
         /// Stored by the controller and sent in later calls; an empty map leaves the stored one
-        /// unchanged (b121).
+        /// unchanged.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "StringMap::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
         injected_info: StringMap
@@ -358,8 +221,7 @@ operation_response! {
 }
 
 operation_request! {
-    /// Deregisters a backend. Succeeds if it is not registered, or its load balancer does not exist
-    /// (b124).
+    /// Deregisters a backend. Succeeds if it is not registered, or its load balancer does not exist.
     DeregisterBackendRequest of Created(lb_info) at backend_addr {
         /// The load balancer's identity.
         #[serde(default, with = "crate::wire::nullable_map")]
@@ -372,12 +234,12 @@ operation_request! {
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub parameters: StringMap,
-        /// The map that the last successful `ensureBackend` returned (b126).
+        /// The map that the last successful `ensureBackend` returned.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub injected_info: StringMap,
         /// When the controller first requested this deregistration, in RFC 3339: the same in every
-        /// call about it, also of another controller process. Absent if it is not known (d71).
+        /// call about it, also of another controller process. Absent if it is not known.
         #[serde(default, with = "crate::wire::rfc3339", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = DateTime))]
         pub first_requested_at: Option<SystemTime>,

@@ -61,10 +61,10 @@ pub struct EndpointBackend {
     /// with a prefix, such as `example.com/custom`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app_protocol: Option<String>,
-    /// Whether it serves clients, terminating or not.
+    /// True if it serves clients, terminating or not.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub serving: bool,
-    /// Whether it is going away.
+    /// True if it is going away.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub terminating: bool,
     /// The service and its port.

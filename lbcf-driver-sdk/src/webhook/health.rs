@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HealthzRequest {}
 
-/// Whether the driver is healthy.
+/// Asks whether the driver is healthy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HealthzResponse {
-    /// Whether the driver can serve other webhooks.
+    /// True if the driver can serve other webhooks.
     pub healthy: bool,
 }

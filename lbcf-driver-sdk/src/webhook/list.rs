@@ -25,7 +25,7 @@ operation_response! {
     }
 }
 
-/// A backend that is registered with a load balancer (d52).
+/// A backend that is registered with a load balancer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -33,7 +33,7 @@ pub struct ListedBackend {
     /// The backend's address, as returned by `generateBackendAddr`.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub backend_addr: String,
-    /// How the backend is registered, as far as the driver knows.
+    /// The parameters with which the backend is registered, as far as the driver knows them.
     #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub parameters: StringMap,

@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ValidateLoadBalancerRequest {
-    /// Whether this is part of a dry run of the controller.
+    /// True if this is part of a dry run of the controller.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub dry_run: bool,
     /// Identifies the load balancer, or the parameters to create it.
     #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub lb_spec: StringMap,
-    /// Whether it is created or updated.
+    /// Tells a creation from an update.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub operation: Operation,
     /// Settings that do not identify the load balancer.
@@ -63,7 +63,7 @@ operation_request! {
 operation_response! {
     /// The outcome of a creation.
     CreateLoadBalancerResponse => StringMap {
-        /// The load balancer's identity; if empty, `lbSpec` is the identity (b19).
+        /// The load balancer's identity; if empty, `lbSpec` is the identity.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "StringMap::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
         lb_info: StringMap
@@ -73,7 +73,7 @@ operation_response! {
 operation_request! {
     /// Updates a load balancer's attributes.
     EnsureLoadBalancerRequest of Created(lb_info) {
-        /// The load balancer's identity; always sent, unlike by the original controller (d5).
+        /// The load balancer's identity; always sent, unlike by the original controller.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_info: StringMap,

@@ -1,4 +1,4 @@
-//! The common parts of the six operations (b140, b151).
+//! The common parts of the six operations.
 
 use super::StringMap;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub fn object_of(record_id: &str) -> &str {
 /// The fields that the requests of all operations have.
 pub trait OperationRequest {
     /// Identifies the operation on one object, such as `ensureBackend(<uid>)`. It is opaque and the
-    /// same in every call, also after parameters change (d28): concurrent calls with equal
+    /// same in every call, also after parameters change: concurrent calls with equal
     /// identifiers may be joined, but a past result must not be reused.
     fn record_id(&self) -> &str;
     /// The object that the operation belongs to: see [`object_of`].
@@ -65,7 +65,7 @@ pub trait OperationRequest {
     }
     /// Different in each call, for logs.
     fn retry_id(&self) -> &str;
-    /// Whether to check only and change nothing.
+    /// True to check only and change nothing.
     fn dry_run(&self) -> bool;
     /// The identity of the load balancer.
     fn load_balancer(&self) -> LoadBalancer<&StringMap, &StringMap>;
@@ -119,7 +119,7 @@ macro_rules! operation_request {
             /// Different in each call, for logs.
             #[serde(rename = "retryID", default, deserialize_with = "crate::wire::null_as_default")]
             pub retry_id: String,
-            /// Whether to check only and change nothing.
+            /// True to check only and change nothing.
             #[serde(default, deserialize_with = "crate::wire::null_as_default")]
             pub dry_run: bool,
             $($fields)*
@@ -171,7 +171,7 @@ macro_rules! operation_response {
             #[serde(default, deserialize_with = "crate::wire::null_as_default")]
             pub msg: String,
             /// The least number of seconds until the next call; 0 leaves it to the controller.
-            /// Read as a number or a numeric string, written as a number (d1).
+            /// Read as a number or a numeric string, written as a number.
             #[serde(
                 default,
                 skip_serializing_if = "crate::wire::is_zero",

@@ -8,7 +8,7 @@ use crate::wire::{self, DecodeError};
 macro_rules! for_each_webhook {
     ($callback:ident) => {
         $callback! {
-            /// Checks whether the driver is healthy (b156).
+            /// Checks whether the driver is healthy.
             Healthz("healthz", healthz, Health, Optional, HealthzRequest, HealthzResponse);
             /// Validates a load balancer's specification and attributes.
             ValidateLoadBalancer("validateLoadBalancer", validate_load_balancer, Verdict, Mandatory, ValidateLoadBalancerRequest, ValidateLoadBalancerResponse);
@@ -24,7 +24,7 @@ macro_rules! for_each_webhook {
             GenerateBackendAddr("generateBackendAddr", generate_backend_addr, Operation, Mandatory, GenerateBackendAddrRequest, GenerateBackendAddrResponse);
             /// Registers a backend, or updates its parameters.
             EnsureBackend("ensureBackend", ensure_backend, Operation, Mandatory, EnsureBackendRequest, EnsureBackendResponse);
-            /// Deregisters a backend; succeeds if it is not registered (b124).
+            /// Deregisters a backend; succeeds if it is not registered.
             DeregisterBackend("deregisterBackend", deregister_backend, Operation, Mandatory, DeregisterBackendRequest, DeregisterBackendResponse);
             /// Returns the pods that stay registered although they are not ready.
             JudgePodDeregister("judgePodDeregister", judge_pod_deregister, Verdict, OnRequest, JudgePodDeregisterRequest, JudgePodDeregisterResponse);
@@ -93,6 +93,16 @@ macro_rules! declare {
 }
 
 for_each_webhook!(declare);
+
+impl WebhookInfo {
+    /// True if it may change a load balancer or its backends: every operation but
+    /// `generateBackendAddr` and `listBackends`.
+    #[must_use]
+    pub fn changes_load_balancer(self) -> bool {
+        let reads = self == GenerateBackendAddr::INFO || self == ListBackends::INFO;
+        self.class == Class::Operation && !reads
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! The common parts of the decisions (b140, b151).
+//! The common parts of the decisions.
 
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,7 @@ pub trait VerdictRequest {
 pub trait VerdictResponse: Sized {
     /// The decision "no", with the reason for the user.
     fn refused(message: String) -> Self;
-    /// Whether the decision is yes.
+    /// True if the decision is yes.
     fn succ(&self) -> bool;
     /// The reason, for the user.
     fn message(&self) -> &str;
@@ -76,7 +76,7 @@ macro_rules! verdict_response {
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         #[serde(rename_all = "camelCase")]
         pub struct $name {
-            /// Whether the decision is yes.
+            /// True if the decision is yes.
             pub succ: bool,
             /// The reason, for the user.
             #[serde(default, deserialize_with = "crate::wire::null_as_default")]

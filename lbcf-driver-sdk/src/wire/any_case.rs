@@ -1,4 +1,4 @@
-//! Matches field names in any letter case at every depth, as Go's decoder does (b150).
+//! Matches field names in any letter case at every depth, as Go's decoder does.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};

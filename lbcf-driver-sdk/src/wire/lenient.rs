@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 /// sequence. Others visit a newtype, from which a JSON value is read first.
 pub(super) const KUBERNETES_OBJECTS: &str = "lbcf_driver_sdk::wire::KubernetesObjects";
 
-/// Reads `null` like an absent field, as the default (b152).
+/// Reads `null` like an absent field, as the default.
 pub(crate) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -22,7 +22,7 @@ where
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// The original controller writes an unset map as `null` (b152).
+/// The original controller writes an unset map as `null`.
 pub(crate) fn empty_map_as_null<S: Serializer>(
     map: &BTreeMap<String, String>,
     serializer: S,
@@ -34,12 +34,7 @@ pub(crate) fn empty_map_as_null<S: Serializer>(
     }
 }
 
-/// Both directions, for serde's `with`.
-pub(crate) mod nullable_map {
-    pub(crate) use super::{empty_map_as_null as serialize, null_as_default as deserialize};
-}
-
-/// The original documents show pods and services as JSON in a string; controllers send objects (d7).
+/// The original documents show pods and services as JSON in a string; controllers send objects.
 pub(crate) fn object_or_json_string<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -134,7 +129,7 @@ fn shortened(value: &Value) -> String {
     }
 }
 
-/// Whole seconds as a number or a numeric string (d1). `null` and an absent field are 0.
+/// Whole seconds as a number or a numeric string. `null` and an absent field are 0.
 pub(crate) fn whole_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i32, D::Error> {
     let value = Value::deserialize(deserializer)?;
     let seconds = match &value {

@@ -172,7 +172,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Stream<D> {
     }
 }
 
-/// What an option, a list, a map, a struct or an object of Kubernetes may be. Whatever else there is has
+/// The values that an option, a list, a map, a struct or an object of Kubernetes may be. Anything else has
 /// no visit here, which is an error. One type for all of them, as each is compiled with everything that a
 /// pod may contain.
 struct Visit<V> {

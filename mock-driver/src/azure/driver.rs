@@ -6,15 +6,14 @@
 
 pub(super) mod steps;
 
-use super::cloud::{AzureApi, Member};
 use super::fields::{AzureAttributes, AzureLbInfo, AzureLbSpec, AzureParameters};
-use super::naming::{self, CLUSTER};
+use super::naming::{self, CLUSTER, resource_group};
 use super::plan::Service;
-use crate::MockOptions;
-use crate::backend_addr::backend_addr;
-use crate::cloud::Cloud;
-use crate::not_ready_pods::{reference, stays_registered};
-use crate::router::MockedDriver;
+use crate::backend_address::BackendAddress;
+use crate::cloud::{AzureApi, Cloud};
+use crate::drivers::{MockedDriver, listed, stay_registered};
+use crate::options::MockOptions;
+use crate::resources::azure::{Member, Pool};
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
@@ -44,14 +43,11 @@ impl Driver for AzureDriver {
         &self,
         request: ValidateLoadBalancer<Self>,
     ) -> Result<(), Rejection> {
-        let group = |attributes: &AzureAttributes| resource_group(Some(attributes));
-        if let Some(old) = &request.old_attributes
-            && group(old) != group(&request.attributes)
-        {
+        let new = resource_group(&request.attributes);
+        let old = request.old_attributes.as_ref().map(resource_group);
+        if let Some(old) = old.filter(|old| *old != new) {
             return Err(Rejection::new(format!(
-                "attributes.azure-load-balancer-resource-group: {:?}: a load balancer cannot move from {:?}",
-                group(&request.attributes),
-                group(old),
+                "attributes.azure-load-balancer-resource-group: {new:?}: a load balancer cannot move from {old:?}"
             )));
         }
         let steps = self.steps(false);
@@ -64,7 +60,7 @@ impl Driver for AzureDriver {
     ) -> Result<AzureLbInfo, HookError> {
         let service = Service {
             frontend: naming::frontend(request.object()),
-            resource_group: resource_group(Some(&request.attributes)),
+            resource_group: resource_group(&request.attributes).to_owned(),
             spec: request.lb_spec,
             attributes: request.attributes,
         };
@@ -102,10 +98,11 @@ impl Driver for AzureDriver {
         let (frontend, group) = match &request.lb_info {
             Some(lb_info) => (lb_info.frontend.clone(), lb_info.resource_group.clone()),
             // Deleted before the creation has returned an identity: its name follows from the object.
-            None => (
-                naming::frontend(request.object()),
-                resource_group(request.attributes.as_ref()),
-            ),
+            None => {
+                let attributes = request.attributes.clone().unwrap_or_default();
+                let group = resource_group(&attributes).to_owned();
+                (naming::frontend(request.object()), group)
+            }
         };
         steps.delete(&frontend, &group).await
     }
@@ -114,7 +111,7 @@ impl Driver for AzureDriver {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
-        request.target().map(backend_addr)
+        request.target().map(BackendAddress::write)
     }
 
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
@@ -138,7 +135,7 @@ impl Driver for AzureDriver {
     async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
         let steps = self.steps(request.dry_run);
         let address = &request.backend_addr;
-        let change = |pool: &mut super::cloud::Pool| {
+        let change = |pool: &mut Pool| {
             pool.members.remove(address);
         };
         steps.change_pool(&request.lb_info, change).await.map(drop)
@@ -148,20 +145,21 @@ impl Driver for AzureDriver {
         &self,
         request: JudgePodDeregisterRequest,
     ) -> Result<Vec<Pod>, Rejection> {
-        let pods = request.not_ready_pods.into_iter();
-        Ok(pods.filter(stays_registered).map(reference).collect())
+        Ok(stay_registered(request.not_ready_pods))
     }
 
     async fn list_backends(
         &self,
         request: ListBackends<Self>,
     ) -> Result<Vec<ListedBackend<Self>>, HookError> {
-        let members = self.steps(false).members(&request.lb_info)?;
-        Ok(members.into_iter().map(listed).collect())
+        let members = self.steps(false).members(&request.lb_info)?.into_iter();
+        Ok(members
+            .map(|(address, it)| listed(address, it.record_id, &it.parameters))
+            .collect())
     }
 
     /// One worker changes the cloud at a time, because services share load balancers and the security
-    /// group (a6). Another process is noticed by the etags.
+    /// group. Another process is noticed by the etags.
     fn serial_key(
         &self,
         webhook: WebhookInfo,
@@ -194,13 +192,8 @@ impl AzureDriver {
         self
     }
 
-    /// The steps on the cloud, or for a dry run on a copy.
     fn steps(&self, dry_run: bool) -> Steps {
-        let cloud = if dry_run {
-            self.cloud.snapshot()
-        } else {
-            self.cloud.clone()
-        };
+        let cloud = self.cloud.for_call(dry_run);
         Steps::new(AzureApi::new(cloud, self.options.stage_duration))
     }
 }
@@ -217,19 +210,4 @@ impl MockedDriver for AzureDriver {
     fn fixture(&self) -> &'static str {
         include_str!("../../azure/conformance.yaml")
     }
-}
-
-/// The group of a service's load balancer and public IP: the cluster's by default (a18).
-fn resource_group(attributes: Option<&AzureAttributes>) -> String {
-    let named = attributes.and_then(|it| it.azure_load_balancer_resource_group.as_deref());
-    named.unwrap_or(CLUSTER.resource_group).to_owned()
-}
-
-fn listed((address, member): (String, Member)) -> ListedBackend<AzureDriver> {
-    let mut listed = ListedBackend::new(address);
-    listed.record_id = member.record_id;
-    if !member.parameters.is_empty() {
-        listed.parameters = fields::read("parameters", &member.parameters).ok();
-    }
-    listed
 }

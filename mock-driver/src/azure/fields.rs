@@ -2,11 +2,12 @@
 //!
 //! The attributes have the names of Azure's annotations without `service.beta.kubernetes.io/`.
 
+use crate::checked::{checked, whole};
 use lbcf_driver_sdk::webhook::{Protocol, StringMap};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU16;
 
-/// The minutes that a connection may be idle (a20).
+/// The minutes that a connection may be idle.
 const IDLE_MINUTES: std::ops::RangeInclusive<u8> = 4..=30;
 
 /// `lbSpec`: a service with one port.
@@ -45,22 +46,22 @@ pub struct AzureLbInfo {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct AzureAttributes {
-    /// Whether it is reached from the network alone; false by default (a13).
+    /// True if it is reached from the network alone; false by default.
     pub azure_load_balancer_internal: Option<bool>,
-    /// The subnet of an internal frontend (a14).
+    /// The subnet of an internal frontend.
     pub azure_load_balancer_internal_subnet: Option<String>,
     /// The availability sets whose load balancers are considered: the primary one by default, `auto`
-    /// (or `__auto__`) for all, or names separated by commas (a15).
+    /// (or `__auto__`) for all, or names separated by commas.
     pub azure_load_balancer_mode: Option<String>,
-    /// The first label of the domain name of the public IP (a16).
+    /// The first label of the domain name of the public IP.
     pub azure_dns_label_name: Option<DnsLabel>,
-    /// Whether security rules are shared with other services, which saves rules (a17).
+    /// True if security rules are shared with other services, which saves rules.
     pub azure_shared_securityrule: Option<bool>,
-    /// The resource group of the load balancer and the public IP (a18).
+    /// The resource group of the load balancer and the public IP.
     pub azure_load_balancer_resource_group: Option<String>,
-    /// The service tags that are admitted, separated by commas; all clients by default (a19).
+    /// The service tags that are admitted, separated by commas; all clients by default.
     pub azure_allowed_service_tags: Option<String>,
-    /// After how many minutes an idle connection ends: 4, the default, to 30 (a20).
+    /// After how many minutes an idle connection ends: 4, the default, to 30.
     pub azure_load_balancer_tcp_idle_timeout: Option<IdleTimeout>,
 
     /// All others, which are kept as they are.
@@ -80,7 +81,7 @@ pub struct AzureParameters {
     pub others: StringMap,
 }
 
-/// What decides whether a backend gets new connections.
+/// Decides whether a backend gets new connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AdminState {
     /// Probes.
@@ -91,7 +92,7 @@ pub enum AdminState {
     Down,
 }
 
-/// What a frontend can listen for.
+/// The protocols that a frontend can listen for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum FrontendProtocol {
@@ -103,7 +104,7 @@ pub enum FrontendProtocol {
 }
 
 impl AzureLbInfo {
-    pub(super) fn new(
+    pub(crate) fn new(
         frontend: String,
         resource_group: String,
         spec: AzureLbSpec,
@@ -119,8 +120,8 @@ impl AzureLbInfo {
         }
     }
 
-    /// What was asked for.
-    pub(super) fn spec(&self) -> AzureLbSpec {
+    /// The part that the user has written.
+    pub(crate) fn spec(&self) -> AzureLbSpec {
         AzureLbSpec {
             service: self.service.clone(),
             port: self.port,
@@ -138,39 +139,14 @@ impl From<FrontendProtocol> for Protocol {
     }
 }
 
-/// A text that is checked when it is read.
-macro_rules! checked {
-    ($(#[$doc:meta])* $name:ident, $check:expr) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(try_from = "String")]
-        pub struct $name(String);
-
-        impl $name {
-            /// The text.
-            #[must_use]
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = &'static str;
-
-            fn try_from(text: String) -> Result<Self, Self::Error> {
-                $check(&text).map(|()| Self(text))
-            }
-        }
-    };
-}
-
 checked!(
     /// A service as `namespace/name`.
     ServiceName,
-    |text: &str| match text.split_once('/') {
-        Some((namespace, name)) if is_name(namespace) && is_name(name) => Ok(()),
-        _ => Err("not of the form namespace/name"),
-    }
+    |text: &str| {
+        let parts = text.split_once('/');
+        parts.is_some_and(|(namespace, name)| is_name(namespace) && is_name(name))
+    },
+    "not of the form namespace/name"
 );
 
 checked!(
@@ -178,12 +154,10 @@ checked!(
     DnsLabel,
     |text: &str| {
         let begins = text.starts_with(|c: char| c.is_ascii_lowercase());
-        if begins && (3..=63).contains(&text.len()) && is_name(text) && !text.contains('.') && !text.ends_with('-') {
-            Ok(())
-        } else {
-            Err("not a label of 3 to 63 lower-case letters, digits and hyphens that begins with a letter")
-        }
-    }
+        let ends = !text.ends_with('-') && !text.contains('.');
+        begins && ends && (3..=63).contains(&text.len()) && is_name(text)
+    },
+    "not a label of 3 to 63 lower-case letters, digits and hyphens that begins with a letter"
 );
 
 fn is_name(text: &str) -> bool {
@@ -200,11 +174,8 @@ impl TryFrom<String> for IdleTimeout {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
-        match text.parse() {
-            Ok(minutes) if is_decimal && IDLE_MINUTES.contains(&minutes) => Ok(Self(minutes)),
-            _ => Err("not a whole number of minutes from 4 to 30"),
-        }
+        let minutes = whole(&text, IDLE_MINUTES).map(Self);
+        minutes.ok_or("not a whole number of minutes from 4 to 30")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Names and tags: by them alone the driver finds again what it has created.
 
-use super::cloud::ResourceId;
-use super::fields::AzureLbSpec;
+use super::fields::{AzureAttributes, AzureLbSpec};
+use crate::resources::azure::ResourceId;
 use lbcf_driver_sdk::webhook::StringMap;
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ impl Cluster {
         ResourceId::new(self.resource_group, self.security_group)
     }
 
-    /// The name of a set's load balancer: one for the internet and one for the network (a7).
+    /// The name of a set's load balancer: one for the internet and one for the network.
     pub(super) fn load_balancer(&self, set: &str, side: Side) -> String {
         let name = if set == self.primary_set {
             self.name
@@ -75,20 +75,26 @@ pub(super) fn frontend(object: &str) -> String {
     "a".to_owned() + &hex.collect::<String>()
 }
 
-/// What the tag of a load balancer says about one of its frontends, whose name is the tag's key.
+/// The group of a service's load balancer and public IP: the cluster's by default.
+pub(super) fn resource_group(attributes: &AzureAttributes) -> &str {
+    let named = attributes.azure_load_balancer_resource_group.as_deref();
+    named.unwrap_or(CLUSTER.resource_group)
+}
+
+/// The tag of a load balancer about one of its frontends, whose name is the tag's key.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct FrontendTag {
+pub(crate) struct FrontendTag {
     #[serde(flatten)]
-    pub(super) spec: AzureLbSpec,
-    pub(super) attributes: StringMap,
+    pub(crate) spec: AzureLbSpec,
+    pub(crate) attributes: StringMap,
 }
 
 impl FrontendTag {
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub(crate) fn read(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
-    pub(super) fn write(&self) -> String {
+    pub(crate) fn write(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }

@@ -1,14 +1,14 @@
-//! What each resource should be for one service. Every function is pure: from what is there to what
-//! should be there, and the same if nothing is to be done (a21). None depends on another resource but
-//! for the address in the security rules (a4, a5).
+//! The desired state of each resource for one service. Every function is pure: from what is there to what
+//! should be there, and the same if nothing is to be done. None depends on another resource but
+//! for the address in the security rules.
 
 pub(super) mod load_balancer;
 pub(super) mod public_ip;
 pub(super) mod security_group;
 
-use super::cloud::ResourceId;
 use super::fields::{AzureAttributes, AzureLbSpec};
 use super::naming::Side;
+use crate::resources::azure::ResourceId;
 
 /// A service as the plans see it.
 #[derive(Debug, Clone)]

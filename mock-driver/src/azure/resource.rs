@@ -1,7 +1,8 @@
 //! A resource of the cloud as the SDK reconciles it.
 
-use super::cloud::{AzureApi, AzureError, AzureResource, ResourceId};
-use crate::cloud::CloudError;
+use crate::cloud::AzureApi;
+use crate::resources::CloudError;
+use crate::resources::azure::{AzureError, AzureResource, ResourceId};
 use lbcf_driver_sdk::HookError;
 use lbcf_driver_sdk::reconcile::{Reconciled, Resource, WriteError, reconcile};
 use std::fmt::Display;
@@ -72,7 +73,7 @@ fn write_error(error: CloudError<AzureError>) -> WriteError {
     }
 }
 
-/// What an error means for the controller. What passes by itself is `Running`.
+/// The error for the controller. One that passes by itself is `Running`.
 pub(super) fn explained(error: CloudError<AzureError>) -> HookError {
     match error {
         CloudError::Rejected(error) if error.is_busy() => {

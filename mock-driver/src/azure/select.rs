@@ -1,8 +1,8 @@
-//! Which availability set's load balancer a service gets (a7 to a12, a24). Pure.
+//! Which availability set's load balancer a service gets. Pure.
 
-use super::cloud::{ResourceId, SharedLoadBalancer};
 use super::fields::list;
 use super::naming::{Cluster, Side};
+use crate::resources::azure::{ResourceId, SharedLoadBalancer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The sets that the attribute `azure-load-balancer-mode` allows.

@@ -2,6 +2,7 @@
 //! `lbcf mock-driver`, without defects and a cluster to compare with.
 
 use clap::Parser;
+use lbcf_serving::flags;
 use lbcf_serving::logging::{self, LogFormat};
 use mock_driver::cli::{MockDriverArgs, run};
 use std::error::Error;
@@ -11,27 +12,17 @@ use tracing_subscriber::fmt::format::DefaultFields;
 
 /// The mock cloud for LBCF with its driver
 #[derive(Debug, Parser)]
-#[command(name = "lbcf-mock-driver", version)]
+#[command(name = "lbcf-mock-driver", version, mut_args = flags::variables("LBCF_"))]
 struct LbcfMockDriver {
     #[command(flatten)]
     driver: MockDriverArgs,
 
-    /// What is logged, to stderr: a level, or a list such as warn,mock_driver=debug
-    #[arg(
-        long,
-        env = "LBCF_LOG_LEVEL",
-        value_name = "FILTER",
-        default_value = "info"
-    )]
+    /// Filter of the log, to stderr: a level, or a list such as warn,mock_driver=debug
+    #[arg(long, value_name = "FILTER", default_value = "info")]
     log_level: String,
 
     /// Form of the log
-    #[arg(
-        long,
-        env = "LBCF_LOG_FORMAT",
-        value_name = "FORMAT",
-        default_value = "text"
-    )]
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
 }
 

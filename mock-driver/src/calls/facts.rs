@@ -1,6 +1,7 @@
-//! What rules and the journal need to know of a request. Whatever is not as specified counts as absent
+//! The fields of a request that rules and the journal need. Those that are not as specified count as absent
 //! here; the SDK says what is wrong with it.
 
+use crate::backend_address::BackendAddress;
 use crate::cloud::Cloud;
 use crate::fields::LbInfo;
 use lbcf_driver_sdk::webhook::StringMap;
@@ -28,14 +29,17 @@ struct AnyRequest {
 
 #[derive(Debug, Default)]
 pub(super) struct CallFacts {
-    record_id: String,
-    retry_id: String,
-    dry_run: bool,
-    lb_info: StringMap,
-    load_balancer: Vec<String>,
-    address: Vec<String>,
+    pub(super) record_id: String,
+    pub(super) retry_id: String,
+    pub(super) dry_run: bool,
+    /// Empty until the load balancer has an identity.
+    pub(super) lb_info: StringMap,
+    /// The values of `lbInfo` or, without it, of `lbSpec`.
+    pub(super) load_balancer: Vec<String>,
+    /// The address in the forms that rules match; the shortest one is the last.
+    pub(super) address: Vec<String>,
     /// Parameters, then attributes: those of the backend come first.
-    own_maps: [StringMap; 3],
+    pub(super) own_maps: [StringMap; 3],
     has_attributes: bool,
 }
 
@@ -64,36 +68,6 @@ impl CallFacts {
             .map(texts),
             has_attributes,
         }
-    }
-
-    pub(super) fn record_id(&self) -> &str {
-        &self.record_id
-    }
-
-    pub(super) fn retry_id(&self) -> &str {
-        &self.retry_id
-    }
-
-    pub(super) const fn dry_run(&self) -> bool {
-        self.dry_run
-    }
-
-    pub(super) fn load_balancer(&self) -> &[String] {
-        &self.load_balancer
-    }
-
-    /// The load balancer for the journal; empty until it has an identity.
-    pub(super) fn shown_load_balancer(&self) -> String {
-        shown(&self.lb_info)
-    }
-
-    /// The address in the forms that rules match; the shortest one is the last.
-    pub(super) fn address(&self) -> &[String] {
-        &self.address
-    }
-
-    pub(super) fn own_maps(&self) -> impl Iterator<Item = &StringMap> {
-        self.own_maps.iter()
     }
 
     /// The load balancer's attributes, where the request has an identity and no attributes.
@@ -126,22 +100,11 @@ pub(super) fn texts(map: Option<BTreeMap<String, Value>>) -> StringMap {
         .collect()
 }
 
-/// An address as given and, where it is the driver's own JSON, its IP and `ip:port`.
+/// An address as given and, where it is the driver's own, its IP and `ip:port`.
 fn forms(address: String) -> Vec<String> {
-    #[derive(Deserialize)]
-    struct OwnAddress {
-        ip: String,
-        port: u16,
-    }
-    let own = serde_json::from_str(&address);
-    let mut forms = vec![address];
-    if let Ok(OwnAddress { ip, port }) = own {
-        let both = if ip.contains(':') {
-            format!("[{ip}]:{port}")
-        } else {
-            format!("{ip}:{port}")
-        };
-        forms.extend([ip, both]);
-    }
-    forms
+    let own = BackendAddress::read(&address).map(|own| [own.ip.clone(), own.ip_and_port()]);
+    [address]
+        .into_iter()
+        .chain(own.into_iter().flatten())
+        .collect()
 }

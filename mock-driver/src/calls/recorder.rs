@@ -46,11 +46,11 @@ impl Recorder {
 
     pub(super) fn request(&mut self, facts: &CallFacts, body: &[u8]) {
         let entry = &mut self.entry;
-        entry.record_id = facts.record_id().to_owned();
-        entry.retry_id = facts.retry_id().to_owned();
-        entry.dry_run = facts.dry_run();
-        entry.load_balancer = facts.shown_load_balancer();
-        entry.address = facts.address().last().cloned().unwrap_or_default();
+        entry.record_id.clone_from(&facts.record_id);
+        entry.retry_id.clone_from(&facts.retry_id);
+        entry.dry_run = facts.dry_run;
+        entry.load_balancer = facts::shown(&facts.lb_info);
+        entry.address = facts.address.last().cloned().unwrap_or_default();
         (entry.request, entry.request_cut) = RecordedText::of(body).into_text();
     }
 

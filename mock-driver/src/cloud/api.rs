@@ -1,10 +1,11 @@
-//! The provider's API: what a driver calls. Each call fails during an [outage](Cloud::set_outage).
+//! The provider's API: what a driver calls. Each call fails during an [outage](Cloud::set_outage). Changes by
+//! hand are those that a user makes in the provider's console, which work during an outage, too.
 
 use super::changes::Scope;
-use super::model::Model;
-use super::{
-    AddListenerError, BindError, Cloud, CloudError, CreateError, Creation, CreationPace, Endpoint,
-    ListenerProtocol, NewLoadBalancer, NotFound, Rule, Target, Unavailable,
+use super::handle::Cloud;
+use crate::resources::{
+    AddListenerError, BindError, CloudError, CreateError, Creation, CreationPace, Endpoint,
+    ListenerProtocol, Model, NewLoadBalancer, NotFound, Rule, Target, TargetGroup, Unavailable,
 };
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::BTreeMap;
@@ -72,7 +73,7 @@ impl Cloud {
     /// [`Unavailable`], during an outage.
     pub fn cancel(&self, client_token: &str) -> Result<Option<String>, Unavailable> {
         self.with(|model, now| {
-            model.reachable(now)?;
+            model.count_call(now)?;
             Ok(model.cancel(|_, origin| origin.token == client_token))
         })
     }
@@ -100,7 +101,10 @@ impl Cloud {
         endpoint: &Endpoint,
         attributes: StringMap,
     ) -> Result<(), CloudError<NotFound>> {
-        self.call(|model, _| model.set_attributes(endpoint, attributes))
+        self.call(|model, _| {
+            model.group_mut(endpoint)?.attributes = attributes;
+            Ok(())
+        })
     }
 
     /// Binds a target, or updates weight and parameters of a bound one. Other targets do not
@@ -115,8 +119,7 @@ impl Cloud {
         target: Target,
     ) -> Result<(), CloudError<BindError>> {
         self.call_within(Scope::Target(endpoint, address), |model, _| {
-            model.check_targets(endpoint, address)?;
-            Ok(model.bind(endpoint, address, target)?)
+            model.bind(endpoint, address, target)
         })
     }
 
@@ -128,7 +131,9 @@ impl Cloud {
         &self,
         endpoint: &Endpoint,
     ) -> Result<BTreeMap<String, Target>, CloudError<NotFound>> {
-        self.call_within(Scope::Nothing, |model, _| model.targets(endpoint))
+        self.call_within(Scope::Nothing, |model, _| {
+            Ok(model.group_mut(endpoint)?.targets.clone())
+        })
     }
 
     /// Unbinds a target, and returns whether it was bound. Other targets do not change.
@@ -137,8 +142,28 @@ impl Cloud {
     /// [`NotFound`], when the endpoint does not exist.
     pub fn unbind(&self, endpoint: &Endpoint, address: &str) -> Result<bool, CloudError<NotFound>> {
         self.call_within(Scope::Target(endpoint, address), |model, _| {
-            model.unbind(endpoint, address)
+            let group = model.group_mut(endpoint)?;
+            Ok(group.targets.remove(address).is_some())
         })
+    }
+
+    /// Completes the creations with this client token or instance ID that have not completed, or all
+    /// of them, and returns the IDs of the instances.
+    pub fn release_creations(&self, token_or_id: Option<&str>) -> Vec<String> {
+        self.with(|model, now| {
+            let released = model.release_creations(token_or_id);
+            model.advance(now);
+            released
+        })
+    }
+
+    /// Changes the targets or attributes of an endpoint by hand.
+    pub(crate) fn change_by_hand<R>(
+        &self,
+        endpoint: &Endpoint,
+        change: impl FnOnce(&mut TargetGroup) -> R,
+    ) -> Result<R, NotFound> {
+        self.with(|model, _| Ok(change(model.group_mut(endpoint)?)))
     }
 
     /// A call of the API, which fails during an outage.
@@ -156,7 +181,7 @@ impl Cloud {
         operation: impl FnOnce(&mut Model, Duration) -> Result<R, E>,
     ) -> Result<R, CloudError<E>> {
         self.with_scope(scope, |model, now| {
-            model.reachable(now).map_err(CloudError::Unavailable)?;
+            model.count_call(now).map_err(CloudError::Unavailable)?;
             operation(model, now).map_err(CloudError::Rejected)
         })
     }

@@ -1,14 +1,14 @@
-//! What follows a change: the state file has it, and the data plane does it, before any caller sees it.
+//! Changes of a cloud: the state file has them, and the data plane applies them, before any caller sees them.
 
-use super::model::Model;
+use super::handle::Cloud;
 use super::state_file::{self, StateFile};
-use super::{Cloud, CloudState, Endpoint};
+use crate::resources::{CloudState, Endpoint, Model};
 use crate::traffic::DataPlane;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What an operation may change, so that what follows a change does not have to look at everything.
+/// The part that an operation may change, so that file and data plane do not have to compare everything.
 #[derive(Clone, Copy)]
 pub(super) enum Scope<'a> {
     Nothing,
@@ -49,21 +49,6 @@ impl Cloud {
             .file
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes the data plane, and returns the one before.
-    pub(crate) fn set_data_plane(&self, plane: Option<Arc<DataPlane>>) -> Option<Arc<DataPlane>> {
-        std::mem::replace(&mut self.data_plane(), plane)
-    }
-
-    /// Forgets this data plane.
-    pub(crate) fn unset_data_plane(&self, plane: &Arc<DataPlane>) {
-        self.data_plane().take_if(|it| Arc::ptr_eq(it, plane));
-    }
-
-    /// Makes the data plane what the state declares.
-    pub(crate) fn apply_to_data_plane(&self) {
-        self.with(|_, _| ());
     }
 
     pub(super) fn data_plane(&self) -> MutexGuard<'_, Option<Arc<DataPlane>>> {

@@ -1,10 +1,10 @@
 //! The file that a cloud is kept in. It is replaced as a whole before a change is visible to any caller,
 //! so a process that dies leaves one of the two states.
 
-use super::state::CloudState;
+use crate::resources::CloudState;
 use crate::strict;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The limit of a document, in bytes.
@@ -21,23 +21,9 @@ pub(super) struct StateFile {
 
 /// Reads a document in YAML, of which JSON is a part; none if there is no file.
 pub(super) fn read(path: &Path) -> Result<Option<CloudState>, String> {
-    let wrong = |problem: String| format!("{}: {problem}", path.display());
-    let file = match File::open(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        file => file.map_err(|error| wrong(error.to_string()))?,
-    };
-    let mut text = String::new();
-    let read = file.take(LONGEST + 1).read_to_string(&mut text);
-    read.map_err(|error| wrong(error.to_string()))?;
-    if text.len() as u64 > LONGEST {
-        return Err(wrong(format!("has more than {LONGEST} bytes")));
-    }
-    let value = if text.trim_start().starts_with('{') {
-        serde_json::from_str(&text).map_err(|error| wrong(format!("not JSON: {error}")))?
-    } else {
-        serde_saphyr::from_str(&text).map_err(|error| wrong(format!("not YAML: {error}")))?
-    };
-    strict::read(value).map(Some).map_err(wrong)
+    let document = strict::read_file(path, LONGEST);
+    let state = document.and_then(|it| it.map(strict::read).transpose());
+    state.map_err(|problem| format!("{}: {problem}", path.display()))
 }
 
 impl StateFile {

@@ -6,7 +6,16 @@ mod outage;
 mod state;
 mod targets;
 
-use super::*;
+use super::{Clock, Cloud};
+use crate::by_hand::ChangeByHand;
+use crate::observe::{Observation, ObservedBackend};
+use crate::resources::{
+    AddListenerError, CloudError, CloudState, CreateError, Creation, CreationPace, CreationStage,
+    Endpoint, ListenerProtocol, LoadBalancerType, NewLoadBalancer, NotFound, Rule, Target,
+};
+use lbcf_driver_sdk::webhook::StringMap;
+use std::path::Path;
+use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -62,6 +71,11 @@ fn created(cloud: &Cloud, token: &str, desired: NewLoadBalancer) -> Endpoint {
         Ok(Creation::Done(endpoint)) => endpoint,
         other => panic!("{other:?}"),
     }
+}
+
+fn bind_by_hand(cloud: &Cloud, endpoint: &Endpoint, address: &str) {
+    let change = ChangeByHand::Bind(address.to_owned());
+    assert_eq!(change.apply(cloud, &endpoint.lb_info()), Ok(true));
 }
 
 #[test]

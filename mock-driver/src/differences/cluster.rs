@@ -1,4 +1,4 @@
-//! What a cluster declares, as far as the cloud can be compared with it.
+//! The declarations of a cluster, as far as the cloud can be compared with them.
 
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::Serialize;
@@ -8,14 +8,14 @@ use std::fmt;
 ///
 /// The page calls it each time it is shown, so it returns at once with what it knows.
 pub trait ClusterReader: fmt::Debug + Send + Sync {
-    /// What the cluster declares now.
+    /// Reads the current declarations.
     ///
     /// # Errors
     /// Why that is not known, for users.
     fn read(&self) -> Result<ClusterView, String>;
 }
 
-/// What a cluster declares about the load balancers and backends of this cloud.
+/// The declarations of a cluster about the load balancers and backends of this cloud.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClusterView {
     /// LoadBalancers, and the load balancers of Binds.
@@ -29,13 +29,13 @@ pub struct ClusterView {
 pub struct ClusterLoadBalancer {
     /// The object.
     pub object: ObjectReference,
-    /// What recordIDs contain of it: the uid of a LoadBalancer, `<uid>-<name>` for one of a Bind (d28).
+    /// Its part of recordIDs: the uid of a LoadBalancer, `<uid>-<name>` for one of a Bind.
     pub id: String,
     /// The identity that `createLoadBalancer` returned; empty before.
     pub lb_info: StringMap,
     /// The attributes of the spec.
     pub attributes: StringMap,
-    /// Whether it is being deleted.
+    /// True from the request to delete it on.
     pub is_deleting: bool,
 }
 
@@ -50,9 +50,9 @@ pub struct ClusterBackend {
     pub address: String,
     /// The parameters of the spec.
     pub parameters: StringMap,
-    /// Whether the cluster says that it is registered.
+    /// True if its condition says so.
     pub is_registered: bool,
-    /// Whether it is being deleted.
+    /// True from the request to delete it on.
     pub is_deleting: bool,
 }
 

@@ -1,12 +1,11 @@
 //! Compares what a cluster declares with what the cloud holds.
 //!
-//! What is on its way is no difference: a load balancer or backend that is being created, registered or
+//! A change that is on its way is no difference: a load balancer or backend that is being created, registered or
 //! deleted is named by an object from before the first call until after the last.
 
 use super::cluster::{ClusterBackend, ClusterLoadBalancer, ClusterView, ObjectReference};
-use super::groups::Groups;
-use crate::cloud::{CloudState, TargetGroupState, TargetState};
-use crate::fields::Parameters;
+use crate::fields::{LbInfo, Parameters};
+use crate::resources::{CloudState, Endpoint, TargetGroupState, TargetState};
 use lbcf_driver_sdk::fields;
 use lbcf_driver_sdk::webhook::StringMap;
 use schemars::JsonSchema;
@@ -70,7 +69,37 @@ pub(crate) struct FieldDifference {
     pub(crate) cloud: Option<String>,
 }
 
-/// What differs, load balancers before backends, in the order of the objects and then of the cloud. The
+/// The target groups of the cloud by `lbInfo`, as `createLoadBalancer` returns it.
+struct Groups<'a>(BTreeMap<StringMap, &'a TargetGroupState>);
+
+impl<'a> Groups<'a> {
+    fn of(cloud: &'a CloudState) -> Self {
+        let groups = cloud.groups();
+        Self(groups.map(|(it, group)| (it.lb_info(), group)).collect())
+    }
+
+    /// The group with this identity, however its keys are spelled, and its own identity.
+    fn find(&self, lb_info: &StringMap) -> Option<(&StringMap, &'a TargetGroupState)> {
+        self.get(lb_info).or_else(|| {
+            let read: LbInfo = fields::read("lbInfo", lb_info).ok()?;
+            let it = Endpoint::from(read);
+            let with_rule = Endpoint::new(&it.load_balancer, &it.listener, Some(&it.rule()));
+            self.get(&it.lb_info())
+                .or_else(|| self.get(&with_rule.lb_info()))
+        })
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&StringMap, &'a TargetGroupState)> {
+        self.0.iter().map(|(lb_info, group)| (lb_info, *group))
+    }
+
+    fn get(&self, lb_info: &StringMap) -> Option<(&StringMap, &'a TargetGroupState)> {
+        let (lb_info, group) = self.0.get_key_value(lb_info)?;
+        Some((lb_info, group))
+    }
+}
+
+/// All differences, load balancers before backends, in the order of the objects and then of the cloud. The
 /// cloud is in the order that [`Cloud::state`](crate::Cloud::state) has.
 pub(crate) fn differences(cluster: &ClusterView, cloud: &CloudState) -> Vec<Difference> {
     let groups = Groups::of(cloud);
@@ -178,7 +207,7 @@ fn backends(cluster: &ClusterView, groups: &Groups<'_>) -> Vec<Difference> {
     found
 }
 
-/// Of several records of an address, one decides about the parameters (d41).
+/// Of several records of an address, one decides about the parameters.
 fn compare_backend(declared: &[&ClusterBackend], target: &TargetState) -> Option<Difference> {
     let mut declared = declared.iter().filter(|it| !it.is_deleting);
     let first = declared.next()?;

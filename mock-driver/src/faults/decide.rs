@@ -8,10 +8,13 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How many recordIDs a rule with `running` remembers.
+/// The number of recordIDs that a rule with `running` remembers.
 const MOST_RECORDS: usize = 10_000;
 
-/// What of a call rules match.
+/// The message of a fault whose rule has none.
+const DEFAULT_MESSAGE: &str = "a fault rule";
+
+/// The properties of a call that rules match.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FaultTarget<'a> {
     pub(crate) webhook: &'a WebhookInfo,
@@ -34,7 +37,7 @@ pub(crate) struct Fault {
     pub(crate) effect: Effect,
 }
 
-/// What to do instead of, before or after the driver's work.
+/// The effect of a fault: instead of, before or after the driver's work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Respond with this, and do nothing.
@@ -56,8 +59,8 @@ pub(crate) enum Effect {
 #[derive(Debug, Clone)]
 pub(super) struct CountedRule {
     pub(super) rule: FaultRule,
-    /// Distinguishes the draws of rules.
-    pub(super) salt: u64,
+    /// That of a rule in the table, which distinguishes its draws from those of others.
+    pub(super) number: u64,
     pub(super) matched: u64,
     pub(super) applied: u64,
     running: BTreeMap<String, Progress>,
@@ -71,37 +74,47 @@ struct Progress {
 }
 
 impl CountedRule {
-    pub(super) const fn new(rule: FaultRule, salt: u64) -> Self {
+    pub(super) const fn new(rule: FaultRule, number: u64) -> Self {
         Self {
             rule,
-            salt,
+            number,
             matched: 0,
             applied: 0,
             running: BTreeMap::new(),
         }
     }
 
-    /// The effect on this call, if it is hit; counts it.
-    pub(super) fn decide(&mut self, target: &FaultTarget<'_>, seed: u64) -> Option<Effect> {
+    /// The fault of this call, if it is hit; counts it. The journal shows where the rule is `from`.
+    pub(super) fn decide(
+        &mut self,
+        target: &FaultTarget<'_>,
+        seed: u64,
+        from: impl FnOnce() -> String,
+    ) -> Option<Fault> {
         if !self.matches(target) {
             return None;
         }
-        let number = self.matched;
+        let call = self.matched;
         self.matched += 1;
         let matches = &self.rule.matches;
         let is_over = matches.times.is_some_and(|times| self.applied >= times);
-        if number < matches.skip || is_over {
+        if call < matches.skip || is_over {
             return None;
         }
         // Every call draws the same numbers, whatever the rule uses of them.
         let mut draw =
-            fastrand::Rng::with_seed(seed ^ self.salt ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            fastrand::Rng::with_seed(seed ^ self.number ^ call.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let (share, jitter) = (draw.f64(), draw.f64());
         if matches.share.is_some_and(|limit| share >= limit) || !self.still_runs(target) {
             return None;
         }
         self.applied += 1;
-        Some(self.effect(target.webhook, jitter))
+        let action = self.rule.action.name();
+        Some(Fault {
+            action,
+            label: format!("{action} ({})", from()),
+            effect: self.effect(target.webhook, jitter),
+        })
     }
 
     fn matches(&self, target: &FaultTarget<'_>) -> bool {
@@ -121,7 +134,7 @@ impl CountedRule {
                 .is_none_or(|glob| glob.matches(target.record_id))
     }
 
-    /// Whether a rule with `running` still answers this recordID. Others always apply.
+    /// Tells whether a rule with `running` still answers this recordID. Others always apply.
     fn still_runs(&mut self, target: &FaultTarget<'_>) -> bool {
         let FaultAction::Running(RunningFault { calls, time, .. }) = self.rule.action else {
             return true;
@@ -148,18 +161,13 @@ impl CountedRule {
             FaultAction::Fail(FailFault {
                 message,
                 retry_after,
-            }) => fail(
-                webhook,
-                message.as_deref().unwrap_or("a fault rule"),
-                *retry_after,
-            ),
-            FaultAction::Running(RunningFault {
-                message,
-                retry_after,
-                ..
             }) => {
-                let message = message.as_deref().unwrap_or("a fault rule");
-                operation("Running", message, *retry_after)
+                let message = message.as_deref().unwrap_or(DEFAULT_MESSAGE);
+                fail(webhook, message, *retry_after)
+            }
+            FaultAction::Running(it) => {
+                let message = it.message.as_deref().unwrap_or(DEFAULT_MESSAGE);
+                operation("Running", message, it.retry_after)
             }
             FaultAction::HttpStatus(HttpStatusFault { code, body }) => Effect::Respond {
                 code: *code,

@@ -96,10 +96,7 @@ pub struct FailFault {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The delay before the next try; the protocol counts in whole seconds.
-    #[serde(
-        with = "super::parse::go_duration",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(with = "go_duration", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub retry_after: Option<Duration>,
 }
@@ -113,20 +110,14 @@ pub struct RunningFault {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
     /// The time, by the clock of the cloud, which `POST /_mock/clock/advance` moves.
-    #[serde(
-        with = "super::parse::go_duration",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(with = "go_duration", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub time: Option<Duration>,
     /// The message for the user; one that names the rule by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The delay before the next call; the protocol counts in whole seconds.
-    #[serde(
-        with = "super::parse::go_duration",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(with = "go_duration", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub retry_after: Option<Duration>,
 }
@@ -147,23 +138,17 @@ pub struct HttpStatusFault {
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct DelayFault {
     /// The shortest delay.
-    #[serde(
-        with = "super::parse::go_duration",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(with = "go_duration", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub time: Option<Duration>,
     /// How much longer it may be; how much it is follows from the seed.
-    #[serde(
-        with = "super::parse::go_duration",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(with = "go_duration", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub jitter: Option<Duration>,
 }
 
 impl FaultMatch {
-    /// Whether it matches every call.
+    /// True if it has no condition.
     #[must_use]
     pub fn is_any(&self) -> bool {
         *self == Self::default()
@@ -280,7 +265,7 @@ impl FaultMatch {
         Ok(())
     }
 
-    /// Whether calls of this webhook can match.
+    /// Tells whether calls of this webhook can match.
     pub(super) fn is_of(&self, info: &WebhookInfo) -> bool {
         self.webhook
             .as_ref()
@@ -289,9 +274,42 @@ impl FaultMatch {
 }
 
 /// The longest delay that a rule may name.
-pub(super) const LONGEST: Duration = DAY;
+const LONGEST: Duration = DAY;
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 const fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// Optional durations such as `1m30s`, as the flags have them.
+mod go_duration {
+    use super::LONGEST;
+    use lbcf_serving::duration;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::time::Duration;
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        let Some(text) = Option::<String>::deserialize(deserializer)? else {
+            return Ok(None);
+        };
+        let read = duration::parse(&text).map_err(D::Error::custom)?;
+        if read > LONGEST {
+            return Err(D::Error::custom(format!("{text:?}: longer than 24h")));
+        }
+        Ok(Some(read))
+    }
+
+    #[expect(clippy::ref_option, reason = "serde's signature")]
+    pub(super) fn serialize<S: Serializer>(
+        duration: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match duration {
+            Some(duration) => serializer.collect_str(&duration::display(*duration)),
+            None => serializer.serialize_none(),
+        }
+    }
 }

@@ -1,15 +1,14 @@
 //! The rules of a cloud, and their counts.
 
 use super::decide::{CountedRule, Fault, FaultTarget, fail};
-use super::in_band;
-use super::parse::MOST_RULES;
+use super::read::{MOST_RULES, in_band};
 use super::rule::FaultRule;
 use lbcf_driver_sdk::webhook::Class;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many objects with faults of their own are remembered.
+/// The number of objects with faults of their own that are remembered.
 const MOST_IN_BAND: usize = 10_000;
 
 /// The fault rules of a cloud, in their order; clones are handles to the same ones.
@@ -21,9 +20,9 @@ pub struct FaultTable(Arc<Mutex<Faults>>);
 pub struct FaultStatus {
     /// The number, by which the rule can be removed.
     pub id: u64,
-    /// How many calls have matched.
+    /// The calls that have matched.
     pub matched: u64,
-    /// How many of them were hit.
+    /// Those of them that were hit.
     pub applied: u64,
     /// The rule.
     #[serde(flatten)]
@@ -35,9 +34,9 @@ struct Faults {
     seed: u64,
     /// Those of the start, which a reset brings back.
     declared: Vec<FaultRule>,
-    rules: Vec<(u64, CountedRule)>,
+    rules: Vec<CountedRule>,
     last_id: u64,
-    /// How many calls each action has hit. It is not reset, as a metric that counts.
+    /// The calls that each action has hit. It is not reset, as a metric that counts.
     applied: BTreeMap<&'static str, u64>,
     /// By recordID and text.
     in_band: BTreeMap<(String, String), Vec<CountedRule>>,
@@ -84,7 +83,7 @@ impl FaultTable {
     pub fn remove(&self, id: u64) -> bool {
         let mut faults = self.lock();
         let before = faults.rules.len();
-        faults.rules.retain(|(other, _)| *other != id);
+        faults.rules.retain(|it| it.number != id);
         faults.rules.len() < before
     }
 
@@ -97,8 +96,8 @@ impl FaultTable {
     #[must_use]
     pub fn list(&self) -> Vec<FaultStatus> {
         let faults = self.lock();
-        let status = |(id, counted): &(u64, CountedRule)| FaultStatus {
-            id: *id,
+        let status = |counted: &CountedRule| FaultStatus {
+            id: counted.number,
             matched: counted.matched,
             applied: counted.applied,
             rule: counted.rule.clone(),
@@ -125,7 +124,7 @@ impl FaultTable {
         Some(fault)
     }
 
-    /// How many calls each action has hit since the start.
+    /// The calls that each action has hit since the start.
     pub(crate) fn applied(&self) -> BTreeMap<&'static str, u64> {
         self.lock().applied.clone()
     }
@@ -138,8 +137,7 @@ impl FaultTable {
 impl Faults {
     fn add(&mut self, rule: FaultRule) -> u64 {
         self.last_id += 1;
-        self.rules
-            .push((self.last_id, CountedRule::new(rule, self.last_id)));
+        self.rules.push(CountedRule::new(rule, self.last_id));
         self.last_id
     }
 
@@ -158,15 +156,9 @@ impl Faults {
 
     fn decide(&mut self, target: &FaultTarget<'_>, texts: &[&str]) -> Option<Fault> {
         let seed = self.seed;
-        let of_rules = self.rules.iter_mut().find_map(|(id, counted)| {
-            let effect = counted.decide(target, seed)?;
-            let action = counted.rule.action.name();
-            let label = format!("{action} (rule {id})");
-            Some(Fault {
-                action,
-                label,
-                effect,
-            })
+        let of_rules = self.rules.iter_mut().find_map(|counted| {
+            let number = counted.number;
+            counted.decide(target, seed, || format!("rule {number}"))
         });
         if of_rules.is_some() || target.webhook.class != Class::Operation {
             return of_rules;
@@ -179,8 +171,8 @@ impl Faults {
     fn decide_in_band(&mut self, target: &FaultTarget<'_>, text: &str) -> Option<Fault> {
         let key = (target.record_id.to_owned(), text.to_owned());
         if !self.in_band.contains_key(&key) {
-            let rules = match in_band::rules(text) {
-                Ok(rules) => rules,
+            let rules = match in_band(text) {
+                Ok(rules) => rules.into_iter(),
                 Err(problem) => {
                     return Some(Fault {
                         action: "fail",
@@ -194,23 +186,11 @@ impl Faults {
             }
             // The same object gets the same faults in every run.
             let salt = salt(target.record_id);
-            let counted = rules
-                .into_iter()
-                .map(|rule| CountedRule::new(rule, salt))
-                .collect();
-            self.in_band.insert(key.clone(), counted);
+            let counted = rules.map(|rule| CountedRule::new(rule, salt));
+            self.in_band.insert(key.clone(), counted.collect());
         }
-        let seed = self.seed;
-        self.in_band.get_mut(&key)?.iter_mut().find_map(|counted| {
-            let effect = counted.decide(target, seed)?;
-            let action = counted.rule.action.name();
-            let label = format!("{action} (in band)");
-            Some(Fault {
-                action,
-                label,
-                effect,
-            })
-        })
+        let mut counted = self.in_band.get_mut(&key)?.iter_mut();
+        counted.find_map(|counted| counted.decide(target, self.seed, || "in band".to_owned()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading rules, and deciding by them.
 
 use super::decide::{Effect, Fault, FaultTarget};
-use super::parse::{rule, rules};
+use super::read::{parse_rules as rules, rule};
 use super::{FaultPreset, FaultTable};
 use lbcf_driver_sdk::webhook::{ALL, WebhookInfo};
 use serde_json::{Value, json};

@@ -1,11 +1,9 @@
 //! The endpoints under `/_mock` as an OpenAPI 3.1 document, for clients in any language. It is checked in
 //! as `openapi/lbcf-mock.json`; a test fails when it is out of date.
 
-use super::{by_hand, clock, creations, differences, fault, load_balancers};
-use crate::cloud::{CloudState, Observation};
-use crate::faults::FaultRule;
-use crate::journal::{CallQuery, JournalEntry};
-use crate::process::RestartReport;
+use super::http::Inspected;
+use crate::journal::CallQuery;
+use axum::routing::MethodRouter;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
@@ -14,173 +12,25 @@ const JSON: &str = "application/json";
 
 /// An endpoint, without the prefix.
 #[derive(Debug)]
-pub(crate) struct Endpoint {
-    pub(crate) method: &'static str,
-    pub(crate) path: &'static str,
-    summary: &'static str,
-    /// Whether it has the query of calls.
-    has_query: bool,
-    body: Option<SchemaOf>,
-    response: Option<SchemaOf>,
+pub(super) struct Endpoint {
+    /// In small letters.
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) has_query: bool,
+    pub(super) body: Option<SchemaOf>,
+    pub(super) response: Option<SchemaOf>,
+    pub(super) route: fn() -> MethodRouter<Inspected>,
 }
 
-type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+pub(super) fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-impl Endpoint {
-    const fn new(method: &'static str, path: &'static str, summary: &'static str) -> Self {
-        Self {
-            method,
-            path,
-            summary,
-            has_query: false,
-            body: None,
-            response: None,
-        }
-    }
-
-    const fn query(mut self) -> Self {
-        self.has_query = true;
-        self
-    }
-
-    const fn body(mut self, schema: SchemaOf) -> Self {
-        self.body = Some(schema);
-        self
-    }
-
-    const fn returns(mut self, schema: SchemaOf) -> Self {
-        self.response = Some(schema);
-        self
-    }
-}
-
-/// All endpoints, which the error for any other path or method lists.
-pub(crate) const ENDPOINTS: &[Endpoint] = &[
-    Endpoint::new("GET", "/state", "Everything that the cloud holds").returns(of::<CloudState>),
-    Endpoint::new("PUT", "/state", "Replaces everything that the cloud holds")
-        .body(of::<CloudState>)
-        .returns(of::<CloudState>),
-    Endpoint::new(
-        "GET",
-        "/loadbalancers",
-        "The load balancers, and what they have served",
-    )
-    .returns(of::<load_balancers::LoadBalancers>),
-    Endpoint::new(
-        "GET",
-        "/loadbalancers/{id}",
-        "One load balancer, and what it has served",
-    )
-    .returns(of::<load_balancers::LoadBalancer>),
-    Endpoint::new(
-        "DELETE",
-        "/loadbalancers/{id}",
-        "Restores the initial state of one load balancer",
-    )
-    .returns(of::<CloudState>),
-    Endpoint::new(
-        "GET",
-        "/differences",
-        "What differs between the cloud and the cluster of --kubeconfig",
-    )
-    .returns(of::<differences::Differences>),
-    Endpoint::new("GET", "/observe", "The load balancers that LBCF uses")
-        .returns(of::<Observation>),
-    Endpoint::new(
-        "POST",
-        "/observe/foreign",
-        "Binds a backend that LBCF has not registered",
-    )
-    .body(of::<by_hand::BackendChange>)
-    .returns(of::<Observation>),
-    Endpoint::new(
-        "POST",
-        "/observe/unbind",
-        "Unbinds a backend behind the driver's back",
-    )
-    .body(of::<by_hand::BackendChange>)
-    .returns(of::<Observation>),
-    Endpoint::new(
-        "POST",
-        "/observe/attributes",
-        "Replaces attributes behind the driver's back",
-    )
-    .body(of::<by_hand::AttributesChange>)
-    .returns(of::<Observation>),
-    Endpoint::new("GET", "/requests", "The last webhook calls, oldest first").query(),
-    Endpoint::new("GET", "/requests/{number}", "One call with its bodies")
-        .returns(of::<JournalEntry>),
-    Endpoint::new(
-        "GET",
-        "/requests/wait",
-        "Waits until there are `count` calls, for `timeout`",
-    )
-    .query(),
-    Endpoint::new(
-        "GET",
-        "/requests/stream",
-        "Calls as they end, as server-sent events",
-    )
-    .query(),
-    Endpoint::new(
-        "GET",
-        "/requests/export",
-        "The calls with their bodies, for `lbcf conformance replay`",
-    )
-    .query(),
-    Endpoint::new(
-        "GET",
-        "/faults",
-        "The fault rules, with how many calls they matched and hit",
-    ),
-    Endpoint::new(
-        "POST",
-        "/faults",
-        "Adds a fault rule, a list of them, or `{\"rules\":[],\"preset\":\"chaos\"}`",
-    )
-    .body(of::<FaultRule>),
-    Endpoint::new("PUT", "/faults", "Replaces all fault rules").body(of::<Vec<FaultRule>>),
-    Endpoint::new("DELETE", "/faults", "Removes all fault rules"),
-    Endpoint::new("DELETE", "/faults/{id}", "Removes a fault rule"),
-    Endpoint::new(
-        "POST",
-        "/creations/release",
-        "Completes creations that are held, all by default",
-    )
-    .body(of::<creations::Release>),
-    Endpoint::new("GET", "/clock", "The time of the cloud"),
-    Endpoint::new(
-        "POST",
-        "/clock/advance",
-        "Moves the time of the cloud forward",
-    )
-    .body(of::<clock::Advance>),
-    Endpoint::new(
-        "POST",
-        "/reset",
-        "Restores the initial state, with the fault rules of the start",
-    )
-    .returns(of::<CloudState>),
-    Endpoint::new("GET", "/fault", "Whether the cloud's API is unavailable")
-        .returns(of::<fault::Fault>),
-    Endpoint::new(
-        "POST",
-        "/fault",
-        "Starts or ends an outage of the cloud's API",
-    )
-    .body(of::<fault::Fault>)
-    .returns(of::<fault::Fault>),
-    Endpoint::new("POST", "/restart", "Kills the driver and starts it again")
-        .returns(of::<RestartReport>),
-    Endpoint::new("GET", "/openapi.json", "This document"),
-];
-
 /// The document.
-pub(crate) fn document() -> Value {
+pub(super) fn document(endpoints: &[Endpoint]) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
@@ -188,11 +38,11 @@ pub(crate) fn document() -> Value {
     let mut generator = settings.into_generator();
     let query = query_parameters();
     let mut paths = Map::new();
-    for endpoint in ENDPOINTS {
+    for endpoint in endpoints {
         let path = paths
             .entry(format!("/_mock{}", endpoint.path))
             .or_insert_with(|| json!({}));
-        path[endpoint.method.to_lowercase()] = operation(endpoint, &query, &mut generator);
+        path[endpoint.method] = operation(endpoint, &query, &mut generator);
     }
     let error = json!({
         "description": "Which field or path is wrong, with its value and what is allowed.",
@@ -273,81 +123,4 @@ fn query_parameters() -> Vec<Value> {
         json!({"name": name, "in": "query", "description": description, "schema": schema})
     };
     properties.iter().map(parameter).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{ClbDriver, Cloud, MockOptions};
-    use axum::body::Body;
-    use axum::http::{Request, StatusCode};
-    use tower::ServiceExt;
-
-    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../openapi/lbcf-mock.json");
-
-    #[test]
-    fn openapi_document_is_up_to_date() {
-        let generated = serde_json::to_string_pretty(&document()).unwrap() + "\n";
-        if std::env::var_os("UPDATE_OPENAPI").is_some() {
-            std::fs::write(FILE, &generated).unwrap();
-        }
-        let checked_in = std::fs::read_to_string(FILE).unwrap_or_default();
-        assert!(
-            checked_in == generated,
-            "openapi/lbcf-mock.json is out of date; rewrite it with\n\
-             UPDATE_OPENAPI=1 cargo test -p mock-driver openapi"
-        );
-    }
-
-    #[tokio::test]
-    async fn openapi_paths_are_the_routes() {
-        let driver = ClbDriver::new(Cloud::with_samples(), MockOptions::default());
-        let router = crate::router(driver);
-        for endpoint in ENDPOINTS {
-            // Wrong in every endpoint that reads one, so that none waits or changes much.
-            let path = endpoint
-                .path
-                .replace("{id}", "none")
-                .replace("{number}", "none");
-            let uri = format!("/_mock{path}?timeout=0");
-            let request = Request::builder().method(endpoint.method).uri(uri);
-            let request = request.body(Body::from("[{}]")).unwrap();
-            let status = router.clone().oneshot(request).await.unwrap().status();
-            let is_known = match status {
-                // Without a cluster, there is nothing to compare with.
-                StatusCode::NOT_FOUND => endpoint.path.contains('{') || path == "/differences",
-                status => status != StatusCode::METHOD_NOT_ALLOWED,
-            };
-            assert!(is_known, "{} {path}: {status}", endpoint.method);
-        }
-    }
-
-    #[test]
-    fn openapi_has_a_schema_for_every_reference_and_every_query() {
-        let document = document();
-        let text = document.to_string();
-        for reference in text.split("\"$ref\":\"#").skip(1) {
-            let pointer = reference.split('"').next().unwrap();
-            assert!(document.pointer(pointer).is_some(), "{pointer}");
-        }
-        let parameters = &document["paths"]["/_mock/requests"]["get"]["parameters"];
-        let names: Vec<_> = parameters
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|it| it["name"].clone())
-            .collect();
-        for name in [
-            "webhook",
-            "recordID",
-            "loadBalancer",
-            "since",
-            "bodies",
-            "count",
-            "timeout",
-        ] {
-            assert!(names.contains(&name.into()), "{name}: {names:?}");
-        }
-        assert!(text.contains("loseAnswer") && text.contains("retryAfter"));
-    }
 }

@@ -1,9 +1,10 @@
 //! `/_mock/requests`: the journal as a list, one by one, as a stream, as a file, and waiting for calls.
 
-use super::{EndpointError, pretty, query};
+use super::http::{self, EndpointError};
 use crate::cloud::Cloud;
 use crate::journal::{CallFollower, CallQuery, JournalEntry};
-use axum::extract::{Path, Request, State};
+use crate::strict::with_suggestion;
+use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -14,7 +15,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long `wait` waits without `timeout`, and at most.
+/// The time that `wait` waits without `timeout`, and its limit.
 const WAIT: Duration = Duration::from_secs(10);
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
 
@@ -31,7 +32,7 @@ fn listed(cloud: &Cloud, query: &CallQuery, entries: Vec<JournalEntry>) -> Respo
     let entries = entries.into_iter().map(|entry| shown(query, entry));
     let requests = Vec::from_iter(entries);
     let body = json!({ "requests": requests, "counts": cloud.calls() });
-    pretty(StatusCode::OK, &body)
+    http::shown(&body)
 }
 
 fn shown(query: &CallQuery, entry: JournalEntry) -> JournalEntry {
@@ -52,11 +53,10 @@ pub(super) async fn one(
         .into_iter()
         .find(|entry| Ok(entry.sequence) == sequence.parse());
     match found {
-        Some(entry) => Ok(pretty(StatusCode::OK, &entry)),
-        None => {
-            let message = format!("{sequence:?}: the journal has no call with this number");
-            Err(EndpointError::new(StatusCode::NOT_FOUND, message))
-        }
+        Some(entry) => Ok(http::shown(&entry)),
+        None => Err(EndpointError::not_found(format!(
+            "{sequence:?}: the journal has no call with this number"
+        ))),
     }
 }
 
@@ -67,17 +67,7 @@ pub(super) async fn wait(
 ) -> Result<Response, EndpointError> {
     let query = query(&request)?;
     let wanted = query.count.unwrap_or(1);
-    let limit = match &query.timeout {
-        None => WAIT,
-        Some(text) => duration::parse(text)
-            .map_err(|problem| bad(format!("timeout: {problem}")))
-            .and_then(|limit| {
-                let is_short = limit <= LONGEST_WAIT;
-                is_short
-                    .then_some(limit)
-                    .ok_or_else(|| bad(format!("timeout: {text:?}: longer than 10m")))
-            })?,
-    };
+    let limit = query.timeout.as_deref().map_or(Ok(WAIT), limit)?;
     let mut last = cloud.call_log().watch();
     let enough = async {
         loop {
@@ -113,7 +103,7 @@ pub(super) async fn follow(
     if let Some(seen) = seen.and_then(|id| id.to_str().ok()?.parse().ok()) {
         query.since = Some(seen);
     }
-    let follower = CallFollower::new(cloud, query.clone());
+    let follower = CallFollower::new(cloud.call_log(), query.clone());
     let events = stream::unfold((follower, query), |(mut follower, query)| async move {
         let entry = shown(&query, follower.next().await);
         let event = Event::default()
@@ -133,9 +123,24 @@ pub(super) async fn export(
 ) -> Result<Response, EndpointError> {
     let calls = cloud.call_log().entries(&query(&request)?);
     let journal = json!({"apiVersion": "lbcf.dev/v1", "kind": "CallJournal", "calls": calls});
-    Ok(pretty(StatusCode::OK, &journal))
+    Ok(http::shown(&journal))
 }
 
-fn bad(message: String) -> EndpointError {
-    EndpointError::new(StatusCode::BAD_REQUEST, message)
+fn limit(text: &str) -> Result<Duration, EndpointError> {
+    match duration::parse(text) {
+        Ok(limit) if limit > LONGEST_WAIT => Err(EndpointError::bad(format!(
+            "timeout: {text:?}: longer than 10m"
+        ))),
+        read => read.map_err(|problem| EndpointError::bad(format!("timeout: {problem}"))),
+    }
+}
+
+fn query(request: &Request) -> Result<CallQuery, EndpointError> {
+    match Query::try_from_uri(request.uri()) {
+        Ok(Query(query)) => Ok(query),
+        Err(rejection) => {
+            let message = with_suggestion(&rejection.body_text());
+            Err(EndpointError::new(rejection.status(), message))
+        }
+    }
 }

@@ -1,8 +1,24 @@
-//! An entry of the journal.
+//! An entry of the journal, and which entries a reader asks for.
 
+use crate::glob::Glob;
+use lbcf_driver_sdk::webhook::ALL;
 use serde::{Deserialize, Serialize};
 use std::ops::Not;
 
+/// Those that [`JournalEntry::status`] lists.
+const OUTCOMES: [&str; 9] = [
+    "Succ",
+    "Fail",
+    "Running",
+    "Accepted",
+    "Refused",
+    "Rejected",
+    "Malformed",
+    "Invalid",
+    "NoAnswer",
+];
+/// For a status that is in no specification.
+const OTHER: &str = "other";
 /// The limit of a body in an entry, in bytes.
 const KEPT: usize = 16 << 10;
 /// The limit of a body from which the outcome is read, in bytes.
@@ -65,6 +81,16 @@ impl JournalEntry {
         self.request.len() + self.response.len()
     }
 
+    /// The webhook and the outcome as labels of a metric, whose number is bounded whatever a driver responds.
+    pub(super) fn outcome(&self) -> (&'static str, &'static str) {
+        let webhook = ALL.iter().find(|webhook| webhook.name == self.webhook);
+        let outcome = OUTCOMES.into_iter().find(|it| *it == self.status);
+        (
+            webhook.map_or(OTHER, |webhook| webhook.name),
+            outcome.unwrap_or(OTHER),
+        )
+    }
+
     /// The entry without its bodies, for lists.
     pub(crate) fn without_bodies(mut self) -> Self {
         self.request.clear();
@@ -102,5 +128,43 @@ impl RecordedText {
             _ => kept,
         };
         (String::from_utf8_lossy(whole).into_owned(), is_cut)
+    }
+}
+
+/// The query of the endpoints about calls. Texts are patterns with `*` and `?`.
+#[derive(Debug, Clone, Default, Deserialize, schemars::JsonSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CallQuery {
+    pub(super) webhook: Option<Glob>,
+    #[serde(rename = "recordID")]
+    pub(super) record_id: Option<Glob>,
+    pub(super) load_balancer: Option<Glob>,
+    pub(super) address: Option<Glob>,
+    pub(super) status: Option<Glob>,
+    /// Only calls with a fault, or only those without.
+    pub(super) fault: Option<bool>,
+    /// Only calls after the one with this number.
+    pub(crate) since: Option<u64>,
+    /// Whether to show the bodies.
+    pub(crate) bodies: bool,
+    /// For how many calls to wait; 1 by default.
+    pub(crate) count: Option<usize>,
+    /// How long to wait for them, such as `10s`, which is the default.
+    pub(crate) timeout: Option<String>,
+}
+
+impl CallQuery {
+    pub(crate) fn fits(&self, entry: &JournalEntry) -> bool {
+        let is =
+            |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));
+        self.since.is_none_or(|since| entry.sequence > since)
+            && is(&self.webhook, &entry.webhook)
+            && is(&self.record_id, &entry.record_id)
+            && is(&self.load_balancer, &entry.load_balancer)
+            && is(&self.address, &entry.address)
+            && is(&self.status, &entry.status)
+            && self
+                .fault
+                .is_none_or(|fault| fault == entry.fault.is_some())
     }
 }

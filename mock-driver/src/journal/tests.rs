@@ -1,7 +1,9 @@
 //! Counting, and what is kept.
 
+use super::log::BODIES;
 use super::*;
 use crate::glob::Glob;
+use std::collections::BTreeMap;
 
 #[test]
 fn the_difference_names_what_was_called_since() {

@@ -1,33 +1,29 @@
 //! The last webhook calls, newest first. Each opens to its bodies.
 
+use super::table::table;
 use crate::cloud::Cloud;
 use crate::journal::JournalEntry;
 use maud::{Markup, html};
 
-/// How many calls the page shows; `/_mock/requests` has all that are kept.
+/// The number of calls that the page shows; `/_mock/requests` has all that are kept.
 const SHOWN: usize = 50;
+
+const HEADS: &[&str] = &[
+    "Time",
+    "Webhook",
+    "Load balancer",
+    "Backend",
+    "Result",
+    "Took",
+];
 
 pub(super) fn list(cloud: &Cloud) -> Markup {
     let entries = cloud.call_log().last(SHOWN);
-    html! {
-        @if entries.is_empty() {
-            p { "No webhook was called yet." }
-        } @else {
-            div .scroll {
-                table {
-                    thead {
-                        tr {
-                            th { "Time" } th { "Webhook" } th { "Load balancer" } th { "Backend" }
-                            th { "Result" } th { "Took" }
-                        }
-                    }
-                    tbody {
-                        @for entry in &entries { (show(entry)) }
-                    }
-                }
-            }
-        }
+    if entries.is_empty() {
+        return html! { p { "No webhook was called yet." } };
     }
+    let rows = html! { @for entry in &entries { (show(entry)) } };
+    table(None, HEADS, &rows)
 }
 
 fn show(entry: &JournalEntry) -> Markup {

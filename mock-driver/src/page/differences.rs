@@ -1,10 +1,11 @@
-//! What differs between the cluster and the cloud, or why that is not known.
+//! The differences between the cluster and the cloud, or why they are not known.
 
+use super::table::{more, table};
 use crate::cloud::Cloud;
 use crate::differences::{self, ClusterReader, Difference, DifferenceKind};
 use maud::{Markup, html};
 
-/// How many differences the page shows; `/_mock/differences` has all.
+/// The number of differences that the page shows; `/_mock/differences` has all.
 const SHOWN: usize = 100;
 
 pub(super) fn show(cluster: &dyn ClusterReader, cloud: &Cloud) -> Markup {
@@ -13,28 +14,19 @@ pub(super) fn show(cluster: &dyn ClusterReader, cloud: &Cloud) -> Markup {
         Err(problem) => return html! { p .bad { "Cannot read the cluster: " (problem) } },
     };
     let differences = differences::differences(&view, &cloud.state());
-    html! {
-        @if differences.is_empty() {
+    if differences.is_empty() {
+        return html! {
             p {
                 "Cluster and cloud agree about "
                 (count(view.load_balancers.len(), "load balancer")) " and "
                 (count(view.backends.len(), "backend")) "."
             }
-        } @else {
-            div .scroll {
-                table {
-                    thead {
-                        tr { th { "Difference" } th { "Load balancer" } th { "Backend" } }
-                    }
-                    tbody {
-                        @for difference in differences.iter().take(SHOWN) { (row(difference)) }
-                    }
-                }
-            }
-            @if let Some(rest @ 1..) = differences.len().checked_sub(SHOWN) {
-                p .about { "and " (rest) " more, in " a href="/_mock/differences" { "the list" } }
-            }
-        }
+        };
+    }
+    let rows = html! { @for difference in differences.iter().take(SHOWN) { (row(difference)) } };
+    html! {
+        (table(None, &["Difference", "Load balancer", "Backend"], &rows))
+        (more(differences.len(), SHOWN, "/_mock/differences", "the list"))
     }
 }
 

@@ -1,18 +1,14 @@
 //! The load balancers with their listeners, rules and backends, and what these serve.
 
-mod served;
-
 use super::azure;
-use crate::cloud::{
-    Cloud, ListenerState, LoadBalancerState, LoadBalancerType, RuleState, TargetGroupState,
-    TargetState,
+use super::table::{SHOWN, more, table};
+use crate::cloud::Cloud;
+use crate::resources::{
+    ListenerState, LoadBalancerState, LoadBalancerType, RuleState, TargetGroupState, TargetState,
 };
+use crate::traffic::{BackendTraffic, ListenerTraffic, LoadBalancerTraffic};
 use lbcf_driver_sdk::webhook::StringMap;
 use maud::{Markup, html};
-use served::Served;
-
-/// How many backends of one endpoint, and how many load balancers, the page shows; `/_mock/state` has all.
-const SHOWN: usize = 200;
 
 pub(super) fn list(cloud: &Cloud) -> Markup {
     if cloud.is_azure() {
@@ -27,7 +23,7 @@ pub(super) fn list(cloud: &Cloud) -> Markup {
         @for load_balancer in load_balancers.iter().take(SHOWN) {
             (show(load_balancer, Served::of(traffic.get(&load_balancer.id))))
         }
-        (more(load_balancers.len()))
+        (more_in_state(load_balancers.len()))
     }
 }
 
@@ -77,40 +73,40 @@ fn show_listener(listener: &ListenerState, served: Served<'_>) -> Markup {
 fn show_group(
     name: &Markup,
     group: &TargetGroupState,
-    served: served::Listener<'_>,
+    served: ServedListener<'_>,
     rule: Option<&RuleState>,
 ) -> Markup {
     let draining = served.draining(rule);
-    html! {
-        div .scroll {
-            table {
-                caption {
-                    (name)
-                    @if !group.attributes.is_empty() {
-                        span .about { " " (pairs(&group.attributes)) }
-                    }
-                }
-                @if group.targets.is_empty() && draining.is_empty() {
-                    tbody { tr { td .about { "no backends" } } }
-                } @else {
-                    thead { tr { th { "Backend" } th { "Weight" } (served.heads()) th { "Bound by" } } }
-                    tbody {
-                        @for target in group.targets.iter().take(SHOWN) {
-                            (show_target(target, &served.bound(&target.addr, rule)))
-                        }
-                        @for backend in draining.iter().take(SHOWN) {
-                            tr .off {
-                                th scope="row" { (backend.addr) }
-                                td .running { "draining" }
-                                (served.cells(Some(backend), rule))
-                                td { }
-                            }
-                        }
-                    }
-                }
+    let caption = html! {
+        (name)
+        @if !group.attributes.is_empty() {
+            span .about { " " (pairs(&group.attributes)) }
+        }
+    };
+    let rows = html! {
+        @if group.targets.is_empty() && draining.is_empty() {
+            tr { td .about { "no backends" } }
+        }
+        @for target in group.targets.iter().take(SHOWN) {
+            (show_target(target, &served.bound(&target.addr, rule)))
+        }
+        @for backend in draining.iter().take(SHOWN) {
+            tr .off {
+                th scope="row" { (backend.addr) }
+                td .running { "draining" }
+                (served.cells(Some(backend), rule))
+                td { }
             }
         }
-        (more(group.targets.len()))
+    };
+    let heads: &[&str] = match served {
+        _ if group.targets.is_empty() && draining.is_empty() => &[],
+        ServedListener(None) => &["Backend", "Weight", "Bound by"],
+        ServedListener(Some(_)) => &["Backend", "Weight", "Open", "Served", "Failed", "Bound by"],
+    };
+    html! {
+        (table(Some(&caption), heads, &rows))
+        (more_in_state(group.targets.len()))
     }
 }
 
@@ -133,12 +129,8 @@ fn show_target(target: &TargetState, served: &Markup) -> Markup {
     }
 }
 
-fn more(count: usize) -> Markup {
-    html! {
-        @if let Some(rest @ 1..) = count.checked_sub(SHOWN) {
-            p .about { "and " (rest) " more, in " a href="/_mock/state" { "the state" } }
-        }
-    }
+fn more_in_state(count: usize) -> Markup {
+    more(count, SHOWN, "/_mock/state", "the state")
 }
 
 fn pairs(map: &StringMap) -> Markup {
@@ -147,4 +139,83 @@ fn pairs(map: &StringMap) -> Markup {
             code { (key) "=" (value) } " "
         }
     }
+}
+
+/// The traffic of a load balancer; none without `--traffic`.
+#[derive(Clone, Copy)]
+struct Served<'a>(Option<&'a LoadBalancerTraffic>);
+
+/// The traffic of a listener.
+#[derive(Clone, Copy)]
+struct ServedListener<'a>(Option<&'a ListenerTraffic>);
+
+impl<'a> Served<'a> {
+    const fn of(traffic: Option<&'a LoadBalancerTraffic>) -> Self {
+        Self(traffic)
+    }
+
+    fn listener(self, id: &str) -> ServedListener<'a> {
+        let mut listeners = self.0.into_iter().flat_map(|it| &it.listeners);
+        ServedListener(listeners.find(|it| it.id == id))
+    }
+}
+
+impl<'a> ServedListener<'a> {
+    /// Where it listens, or why it does not.
+    fn place(self) -> Markup {
+        html! {
+            @if let Some(listener) = self.0 {
+                @if let Some(addr) = listener.listens { " · at " code { (addr) } }
+                @if let Some(error) = &listener.error { " · " span .bad { (error) } }
+            }
+        }
+    }
+
+    /// The counts of a bound backend.
+    fn bound(self, addr: &str, rule: Option<&RuleState>) -> Markup {
+        let is_it = |it: &&BackendTraffic| it.addr == addr && it.weight.is_some();
+        self.cells(self.backends(rule).find(is_it), rule)
+    }
+
+    /// The counts of a backend.
+    fn cells(self, backend: Option<&BackendTraffic>, rule: Option<&RuleState>) -> Markup {
+        html! {
+            @if let Some(listener) = self.0 {
+                @match backend {
+                    Some(backend) => {
+                        @let served = backend.counts.requests.max(backend.counts.connections);
+                        td { (backend.counts.open) }
+                        td #{ "served-" (listener.id) "-" (place(rule)) "-" (backend.addr) } data-count=(served) {
+                            (served) span .rate { }
+                        }
+                        td {
+                            (backend.counts.failed)
+                            @if let Some(error) = &backend.error { " " span .bad { (error) } }
+                        }
+                    }
+                    None => { td { } td { } td { } }
+                }
+            }
+        }
+    }
+
+    /// The backends that are unbound and still have something open.
+    fn draining(self, rule: Option<&RuleState>) -> Vec<&'a BackendTraffic> {
+        self.backends(rule)
+            .filter(|it| it.weight.is_none())
+            .collect()
+    }
+
+    fn backends(self, rule: Option<&RuleState>) -> impl Iterator<Item = &'a BackendTraffic> {
+        let backends = self.0.into_iter().flat_map(|it| &it.backends);
+        backends.filter(move |it| {
+            let (domain, url) = (it.domain.as_deref(), it.url.as_deref());
+            rule.is_none_or(|rule| domain == Some(&*rule.domain) && url == Some(&*rule.url))
+        })
+    }
+}
+
+fn place(rule: Option<&RuleState>) -> String {
+    rule.map(|rule| format!("{}{}", rule.domain, rule.url))
+        .unwrap_or_default()
 }

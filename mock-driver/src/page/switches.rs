@@ -1,6 +1,7 @@
-//! What can go wrong, as switches. Each sends a request to an endpoint under `/_mock`, so they need the
+//! Switches for what can go wrong. Each sends a request to an endpoint under `/_mock`, so they need the
 //! script, which shows them; the rules in force are shown without it.
 
+use super::table::table;
 use crate::cloud::Cloud;
 use crate::faults::FaultStatus;
 use maud::{Markup, html};
@@ -29,9 +30,13 @@ const RULES: [(&str, &str); 5] = [
     ),
 ];
 
+const CAPTION: &str = "Rules in force; the first that matches a call wins";
+const HEADS: &[&str] = &["Rule", "Matched", "Applied", ""];
+
 pub(super) fn show(cloud: &Cloud) -> Markup {
     let has_outage = cloud.has_outage();
     let rules = cloud.faults().list();
+    let rows = html! { @for rule in &rules { (show_rule(rule)) } };
     html! {
         div .switches {
             button #outage type="button" role="switch" aria-checked=(has_outage)
@@ -42,17 +47,7 @@ pub(super) fn show(cloud: &Cloud) -> Markup {
                 (switch(index, title, rule, &rules))
             }
         }
-        @if !rules.is_empty() {
-            div .scroll {
-                table {
-                    caption { "Rules in force; the first that matches a call wins" }
-                    thead { tr { th { "Rule" } th { "Matched" } th { "Applied" } th { } } }
-                    tbody {
-                        @for rule in &rules { (show_rule(rule)) }
-                    }
-                }
-            }
-        }
+        @if !rules.is_empty() { (table(Some(&CAPTION), HEADS, &rows)) }
         div .switches {
             button #restart type="button" data-post="/_mock/restart" { "Kill and restart the driver" }
             button #release type="button" data-post="/_mock/creations/release" { "Complete held creations" }
@@ -92,6 +87,22 @@ fn show_rule(status: &FaultStatus) -> Markup {
                 button #{ "rule-" (status.id) } .scripted-only type="button" data-method="DELETE"
                     data-post={ "/_mock/faults/" (status.id) } { "Remove rule " (status.id) }
             }
+        }
+    }
+}
+
+/// The cloud's time, which decides about creations, faults and quotas, and a button that moves it.
+pub(super) fn clock(cloud: &Cloud) -> Markup {
+    let seconds = cloud.now().as_secs();
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    html! {
+        p {
+            "Time of the cloud since its start: "
+            span .time { (hours) ":" (format!("{minutes:02}")) ":" (format!("{:02}", seconds % 60)) }
+        }
+        div .switches {
+            button #minute type="button" data-post="/_mock/clock/advance"
+                data-body="{\"seconds\":60}" { "Let a minute pass" }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where a listener listens on this machine (d79).
+//! Where a listener listens on this machine.
 //!
 //! Each load balancer has an address of its own in 127.0.0.0/8. Where only 127.0.0.1 can be bound, as
 //! on macOS without aliases, all of them share it, and ports that collide are replaced by free ones.
@@ -7,16 +7,16 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// What is added to ports below 1024.
+/// The offset of ports below 1024.
 pub const PORT_OFFSET: u16 = 8000;
 
 const FIRST_UNPRIVILEGED: u16 = 1024;
 const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 100, 0, 1);
 const ADDRESSES: u32 = 65_000;
-/// How many addresses are tried for a load balancer: another mock may run on this machine.
+/// The number of addresses that are tried for a load balancer: another mock may run on this machine.
 const TRIES: usize = 64;
 
-/// How load balancers get their addresses.
+/// The way in which load balancers get their addresses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AddressMode {
     /// One for each if 127.0.0.2 can be bound, else the shared one.

@@ -1,20 +1,22 @@
 //! A backend of the data plane: where it is, what it serves, and how its use ends.
 
 use super::address::backend_candidates;
-use super::counts::Counters;
-use super::pool::Pool;
-use super::target::socket_addr;
+use super::counts::{Count, Counters};
+use crate::backend_address::socket_addr;
+use http_body_util::{Either, Empty};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1::SendRequest;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long a backend may take to accept a connection.
+/// The limit of waiting for a backend to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -83,7 +85,7 @@ impl Backend {
         self.has_ended.load(Ordering::Acquire)
     }
 
-    /// How long what is open may still take, while something is.
+    /// The time that is left for what is open, while something is.
     pub(super) fn drains_for(&self) -> Option<Duration> {
         let is_open = self.counters.open() > 0 && !self.ended.is_cancelled();
         let deadline = self.deadline.get().filter(|_| is_open)?;
@@ -121,11 +123,11 @@ impl Lease {
             Ok(stream) => {
                 // What is forwarded was already put together by its sender.
                 stream.set_nodelay(true)?;
-                self.counters.connection();
+                self.counters.count(Count::Connection);
                 Ok(stream)
             }
             Err(error) => {
-                self.counters.failure();
+                self.counters.count(Count::Failure);
                 Err(error)
             }
         }
@@ -145,5 +147,50 @@ impl Drop for Lease {
         if self.0.counters.closed() {
             self.0.drained.notify_waiters();
         }
+    }
+}
+
+/// The number of idle connections that are kept for a backend.
+const IDLE: usize = 256;
+
+/// The body that a client is sending, if there is one.
+pub(super) type RequestBody = Either<Incoming, Empty<Bytes>>;
+
+pub(super) type Sender = SendRequest<RequestBody>;
+
+/// Idle connections to a backend that the next requests use.
+#[derive(Debug, Default)]
+pub(super) struct Pool(Mutex<PoolState>);
+
+#[derive(Debug, Default)]
+struct PoolState {
+    /// The one that was used last is used next, so that unneeded ones are closed by the backend.
+    idle: Vec<Sender>,
+    is_closed: bool,
+}
+
+impl Pool {
+    pub(super) fn take(&self) -> Option<Sender> {
+        let mut state = self.lock();
+        std::iter::from_fn(|| state.idle.pop()).find(|sender| !sender.is_closed())
+    }
+
+    /// Keeps a connection whose response has been read.
+    pub(super) fn put(&self, sender: Sender) {
+        let mut state = self.lock();
+        if !state.is_closed && state.idle.len() < IDLE && !sender.is_closed() {
+            state.idle.push(sender);
+        }
+    }
+
+    /// Closes the idle connections, and keeps none any more.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.is_closed = true;
+        state.idle.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! What the data plane counts.
+//! Counters of the data plane.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,13 +30,20 @@ impl AddAssign for TrafficCounts {
     }
 }
 
+/// The events that are counted; what is open is counted apart.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Count {
+    Connection,
+    Request,
+    Failure,
+}
+
 /// Counters; they are read one by one, so one may be ahead of another.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     open: AtomicU64,
-    connections: AtomicU64,
-    requests: AtomicU64,
-    failed: AtomicU64,
+    /// In the order of [`Count`].
+    counts: [AtomicU64; 3],
     /// Counts the same of several.
     total: Option<Arc<Self>>,
 }
@@ -65,24 +72,10 @@ impl Counters {
         self.open.fetch_sub(1, Relaxed) == 1
     }
 
-    pub(super) fn connection(&self) {
-        self.connections.fetch_add(1, Relaxed);
+    pub(super) fn count(&self, what: Count) {
+        self.counts[what as usize].fetch_add(1, Relaxed);
         if let Some(total) = &self.total {
-            total.connection();
-        }
-    }
-
-    pub(super) fn request(&self) {
-        self.requests.fetch_add(1, Relaxed);
-        if let Some(total) = &self.total {
-            total.request();
-        }
-    }
-
-    pub(super) fn failure(&self) {
-        self.failed.fetch_add(1, Relaxed);
-        if let Some(total) = &self.total {
-            total.failure();
+            total.count(what);
         }
     }
 
@@ -91,11 +84,12 @@ impl Counters {
     }
 
     pub(super) fn read(&self) -> TrafficCounts {
+        let [connections, requests, failed] = self.counts.each_ref().map(|it| it.load(Relaxed));
         TrafficCounts {
             open: self.open(),
-            connections: self.connections.load(Relaxed),
-            requests: self.requests.load(Relaxed),
-            failed: self.failed.load(Relaxed),
+            connections,
+            requests,
+            failed,
         }
     }
 }

@@ -1,16 +1,18 @@
-//! The backends of one listener or rule: which of them is next, and which are draining.
+//! The backends of one listener or rule: which of them is next, and which are draining. And the groups of
+//! a listener.
 
 use super::backend::{Backend, Lease};
 use super::schedule::Schedule;
-use super::table::Targets;
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use super::table::{Targets, any_rule, route};
+use crate::resources::Rule;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-/// How many backends are tried for one connection or request.
+/// The number of backends that are tried for one connection or request.
 pub(super) const TRIES: usize = 16;
 
 #[derive(Debug, Default)]
@@ -160,5 +162,63 @@ impl Group {
 
     fn lock(&self) -> MutexGuard<'_, GroupState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The groups of a listener, by rule.
+#[derive(Debug, Default)]
+pub(super) struct Routes(RwLock<BTreeMap<Rule, Arc<Group>>>);
+
+impl Routes {
+    /// Makes these the groups. A group that is none any more ends at once.
+    pub(super) fn update(
+        &self,
+        desired: &BTreeMap<Rule, Targets>,
+        drain_time: Duration,
+        runtime: &Handle,
+    ) {
+        let mut groups = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        groups.retain(|rule, group| {
+            let stays = desired.contains_key(rule);
+            if !stays {
+                group.end();
+            }
+            stays
+        });
+        for (rule, targets) in desired {
+            let group = groups.entry(rule.clone()).or_default();
+            group.update(targets, drain_time, runtime);
+        }
+    }
+
+    /// The group for a request.
+    pub(super) fn find(&self, host: &str, path: &str) -> Option<Arc<Group>> {
+        let groups = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        groups.get(route(groups.keys(), host, path)?).cloned()
+    }
+
+    pub(super) fn get(&self, rule: &Rule) -> Option<Arc<Group>> {
+        let groups = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        groups.get(rule).cloned()
+    }
+
+    /// The group of a listener without rules.
+    pub(super) fn direct(&self) -> Arc<Group> {
+        self.get(&any_rule()).unwrap_or_default()
+    }
+
+    pub(super) fn all(&self) -> Vec<(Rule, Arc<Group>)> {
+        let groups = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let all = groups.iter();
+        all.map(|(rule, group)| (rule.clone(), Arc::clone(group)))
+            .collect()
+    }
+
+    /// Ends all groups.
+    pub(super) fn end(&self) {
+        let mut groups = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *groups)
+            .values()
+            .for_each(|group| group.end());
     }
 }

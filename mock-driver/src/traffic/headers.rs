@@ -1,4 +1,4 @@
-//! What a proxy changes in the heads of requests and responses (RFC 9110, section 7.6).
+//! The changes of a proxy in the heads of requests and responses (RFC 9110, section 7.6).
 
 use axum::http::header::{
     CONNECTION, EXPECT, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING,
@@ -22,7 +22,7 @@ const HOP_BY_HOP: [HeaderName; 8] = [
     EXPECT,
 ];
 
-/// What a listener adds to the requests of a connection.
+/// The headers that a listener adds to the requests of a connection.
 #[derive(Debug, Clone)]
 pub(super) struct Forwarded {
     client: Option<HeaderValue>,

@@ -1,15 +1,15 @@
 //! HTTP and HTTPS listeners: each request goes to the backend whose turn it is, by a connection that
 //! an earlier request has left, or a new one.
 
-use super::backend::Lease;
-use super::group::{Group, NotForwarded, TRIES};
+use super::backend::{Lease, RequestBody, Sender};
+use super::context::{ListenerContext, OpenConnection};
+use super::counts::Count;
+use super::group::{Group, NotForwarded, Routes, TRIES};
 use super::headers::{Forwarded, host, remove_hop_by_hop};
-use super::pool::{RequestBody, Sender};
-use super::routes::Routes;
-use super::running::{ListenerContext, OpenConnection};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::{Either, Empty, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper::service::service_fn;
@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
-/// How long a backend may take until its response begins.
+/// The limit of waiting for a backend's response to begin.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The bytes of a head that are kept in memory.
 const HEAD_BUFFER: usize = 32 << 10;
@@ -56,8 +56,8 @@ pub(super) async fn serve(
 ) -> io::Result<()> {
     let is_tls = tls.is_some();
     let mut listener = Listener::try_from(listener)?.limits(Limits {
-        connections: context.limits.connections,
-        idle: context.limits.idle,
+        connections: context.options.max_connections,
+        idle: context.options.idle_timeout,
         buffer: HEAD_BUFFER,
         ..Limits::default()
     });
@@ -74,11 +74,11 @@ pub(super) async fn serve(
             let (routes, context) = (Arc::clone(&routes), Arc::clone(&context));
             let forwarded = forwarded.clone();
             async move {
-                context.counters.request();
+                context.counters.count(Count::Request);
                 // In a box, so that an idle connection does not have room for it.
                 let response = Box::pin(forward(request, &routes, &forwarded)).await;
                 Ok::<_, Infallible>(response.unwrap_or_else(|why| {
-                    context.counters.failure();
+                    context.counters.count(Count::Failure);
                     why.response()
                 }))
             }
@@ -100,8 +100,8 @@ async fn forward(
     let group = routes.find(host(&request), request.uri().path());
     let group = group.ok_or(ProxyError::NoRule)?;
     let mut request = request.map(|body| match body.is_end_stream() {
-        true => RequestBody::Empty,
-        false => RequestBody::Client(body),
+        true => Either::Right(Empty::new()),
+        false => Either::Left(body),
     });
     forwarded.apply(&mut request);
     let mut tried = Vec::new();
@@ -110,20 +110,20 @@ async fn forward(
     {
         match exchange(&lease, request).await {
             Ok((response, sender)) => {
-                lease.counters.request();
+                lease.counters.count(Count::Request);
                 let (mut parts, body) = response.into_parts();
                 remove_hop_by_hop(&mut parts.headers);
-                let body = ResponseBody::Backend {
+                let body = BackendBody {
                     body,
                     has_ended: false,
                     sender: Some(sender),
                     lease,
                 };
-                return Ok(Response::from_parts(parts, body));
+                return Ok(Response::from_parts(parts, Either::Left(body)));
             }
             Err(Failed::NotSent(unsent)) => request = *unsent,
             Err(Failed::Sent(why)) => {
-                lease.counters.failure();
+                lease.counters.count(Count::Failure);
                 return Err(why);
             }
         }
@@ -203,10 +203,10 @@ async fn connect(lease: &Lease) -> io::Result<Sender> {
 /// A copy of a request without a body that changes nothing: it may be sent again if the connection
 /// closes before the response (RFC 9110, section 9.2.2).
 fn copy_if_repeatable(request: &Request<RequestBody>) -> Option<Request<RequestBody>> {
-    if !request.method().is_safe() || !matches!(request.body(), RequestBody::Empty) {
+    if !request.method().is_safe() || !matches!(request.body(), Either::Right(_)) {
         return None;
     }
-    let mut copy = Request::new(RequestBody::Empty);
+    let mut copy = Request::new(RequestBody::Right(Empty::new()));
     copy.method_mut().clone_from(request.method());
     copy.uri_mut().clone_from(request.uri());
     copy.headers_mut().clone_from(request.headers());
@@ -216,7 +216,7 @@ fn copy_if_repeatable(request: &Request<RequestBody>) -> Option<Request<RequestB
 impl ProxyError {
     fn response(self) -> Response<ResponseBody> {
         let text = Bytes::from(format!("{self}\n"));
-        let mut response = Response::new(ResponseBody::Own(Some(text)));
+        let mut response = Response::new(Either::Right(Full::new(text)));
         *response.status_mut() = match self {
             Self::NoRule => StatusCode::NOT_FOUND,
             Self::Tunnel => StatusCode::METHOD_NOT_ALLOWED,
@@ -230,20 +230,18 @@ impl ProxyError {
     }
 }
 
-/// The body of a response.
-enum ResponseBody {
-    /// That of a backend, with the connection to it.
-    Backend {
-        body: Incoming,
-        has_ended: bool,
-        sender: Option<Sender>,
-        lease: Lease,
-    },
-    /// A text of the load balancer's own.
-    Own(Option<Bytes>),
+/// The body of a backend's response, or a text of the load balancer's own.
+type ResponseBody = Either<BackendBody, Full<Bytes>>;
+
+/// The body of a backend's response, with the connection to it.
+struct BackendBody {
+    body: Incoming,
+    has_ended: bool,
+    sender: Option<Sender>,
+    lease: Lease,
 }
 
-impl Body for ResponseBody {
+impl Body for BackendBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -251,46 +249,27 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        match &mut *self {
-            Self::Backend {
-                body, has_ended, ..
-            } => {
-                let polled = Pin::new(body).poll_frame(context);
-                *has_ended |= matches!(polled, Poll::Ready(None));
-                polled
-            }
-            Self::Own(text) => Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
-        }
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        self.has_ended |= matches!(polled, Poll::Ready(None));
+        polled
     }
 
     fn is_end_stream(&self) -> bool {
-        match self {
-            Self::Backend { body, .. } => body.is_end_stream(),
-            Self::Own(text) => text.is_none(),
-        }
+        self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Backend { body, .. } => body.size_hint(),
-            Self::Own(text) => SizeHint::with_exact(text.as_ref().map_or(0, |it| it.len() as u64)),
-        }
+        self.body.size_hint()
     }
 }
 
-impl Drop for ResponseBody {
+impl Drop for BackendBody {
     /// Keeps the connection for other requests, if nothing of this one is left on it.
     fn drop(&mut self) {
-        if let Self::Backend {
-            body,
-            has_ended,
-            sender,
-            lease,
-        } = self
-            && (*has_ended || body.is_end_stream())
-            && let Some(sender) = sender.take()
+        if (self.has_ended || self.body.is_end_stream())
+            && let Some(sender) = self.sender.take()
         {
-            lease.pool.put(sender);
+            self.lease.pool.put(sender);
         }
     }
 }

@@ -1,15 +1,14 @@
 //! The listeners that run, kept as the cloud declares them.
 
-use super::TrafficOptions;
 use super::address::Addresses;
+use super::context::{ListenerContext, Workers};
 use super::counts::Counters;
-use super::group::Group;
-use super::routes::Routes;
-use super::running::{RunningListener, TrafficLimits};
+use super::group::{Group, Routes};
+use super::listener::RunningListener;
+use super::options::TrafficOptions;
 use super::table::{ListenerKey, ListenerSpec, changes, table};
-use super::view::{LoadBalancerTraffic, TrafficTotal, draining, load_balancer_traffic};
-use super::workers::Workers;
-use crate::cloud::{CloudState, Endpoint, ListenerProtocol};
+use super::view::{DeclaredListener, LoadBalancerTraffic, PlaneState, TrafficTotal};
+use crate::resources::{CloudState, Endpoint, ListenerProtocol};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,40 +21,24 @@ pub(crate) struct DataPlane {
     options: TrafficOptions,
     runtime: Handle,
     workers: Arc<Workers>,
-    /// What all listeners of a protocol have served, those that are closed included, in the order of
+    /// The counters of all listeners of a protocol, those that are closed included, in the order of
     /// [`ListenerProtocol::ALL`].
     totals: [Arc<Counters>; ListenerProtocol::ALL.len()],
     state: Mutex<PlaneState>,
 }
 
-/// What is open on a backend that was deregistered.
+/// The connections or requests that are open on a backend that was deregistered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Draining {
-    /// How many connections or requests are open.
+    /// The number of those that are open.
     pub(crate) open: u64,
     /// The time until they are broken off.
     pub(crate) remaining: Duration,
 }
 
-#[derive(Debug)]
-pub(super) struct PlaneState {
-    pub(super) addresses: Addresses,
-    pub(super) listeners: BTreeMap<ListenerKey, Listener>,
-    is_stopped: bool,
-}
-
-/// A listener of the cloud.
-#[derive(Debug)]
-pub(super) struct Listener {
-    pub(super) protocol: ListenerProtocol,
-    pub(super) port: u16,
-    /// Or why it does not listen.
-    pub(super) running: Result<RunningListener, String>,
-}
-
 impl DataPlane {
     /// A data plane without listeners, whose tasks run on the current runtime.
-    pub(super) fn new(options: TrafficOptions) -> Self {
+    pub(crate) fn new(options: TrafficOptions) -> Self {
         let state = PlaneState {
             addresses: Addresses::new(options.addresses),
             listeners: BTreeMap::new(),
@@ -99,28 +82,23 @@ impl DataPlane {
         }
     }
 
-    fn open(&self, addresses: &mut Addresses, key: &ListenerKey, spec: &ListenerSpec) -> Listener {
+    fn open(
+        &self,
+        addresses: &mut Addresses,
+        key: &ListenerKey,
+        spec: &ListenerSpec,
+    ) -> DeclaredListener {
         let ListenerKey {
             load_balancer,
             listener,
         } = key;
         let candidates = addresses.candidates(load_balancer, spec.port);
-        let limits = TrafficLimits {
-            connections: self.options.max_connections,
-            idle: self.options.idle_timeout,
-        };
         let routes = Routes::default();
         self.update(&routes, spec);
         let protocol = spec.protocol;
-        let opened = RunningListener::open(
-            protocol,
-            &candidates,
-            routes,
-            limits,
-            &self.totals[protocol as usize],
-            &self.workers,
-            &self.runtime,
-        );
+        let total = &self.totals[protocol as usize];
+        let context = ListenerContext::new(self.options, total, &self.workers);
+        let opened = RunningListener::open(protocol, &candidates, routes, context, &self.runtime);
         match &opened {
             Ok(running) => {
                 addresses.bound(load_balancer, running.addr);
@@ -132,7 +110,7 @@ impl DataPlane {
                 tracing::error!(load_balancer, listener, %protocol, port, %error, "cannot listen");
             }
         }
-        Listener {
+        DeclaredListener {
             protocol,
             port: spec.port,
             running: opened.map_err(|error| format!("port {}: {error}", spec.port)),
@@ -205,22 +183,22 @@ impl DataPlane {
         })
     }
 
-    /// What each load balancer has served.
+    /// The traffic of each load balancer, by ID.
     pub(crate) fn view(&self) -> BTreeMap<String, LoadBalancerTraffic> {
-        load_balancer_traffic(&self.lock())
+        self.lock().load_balancers()
     }
 
-    /// What all listeners have served, in the order of [`ListenerProtocol::ALL`].
+    /// The traffic of all listeners, in the order of [`ListenerProtocol::ALL`].
     pub(crate) fn totals(&self) -> [TrafficTotal; ListenerProtocol::ALL.len()] {
         let state = self.lock();
         ListenerProtocol::ALL.map(|protocol| TrafficTotal {
             counts: self.totals[protocol as usize].read(),
-            draining: draining(&state, protocol),
+            draining: state.draining(protocol),
         })
     }
 
     /// Closes all listeners, for good.
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         let mut state = self.lock();
         state.is_stopped = true;
         state.listeners.clear();

@@ -26,12 +26,12 @@ thread_local! {
 struct Copy<'a> {
     from: ReadHalf<'a>,
     to: WriteHalf<'a>,
-    /// What the receiver has not taken, from `sent` on.
+    /// The bytes that the receiver has not taken, from `sent` on.
     rest: Vec<u8>,
     sent: usize,
-    /// Whether the sender has closed its half.
+    /// True when the sender has closed its half.
     has_ended: bool,
-    /// Whether that was passed on.
+    /// True when that was passed on.
     is_done: bool,
 }
 

@@ -1,7 +1,7 @@
-//! What should listen and forward where, read from the cloud's state, and how it differs from what
+//! The listeners that should run, read from the cloud's state, and how they differ from what
 //! is running.
 
-use crate::cloud::{CloudState, ListenerProtocol, ListenerState, Rule, TargetGroupState};
+use crate::resources::{CloudState, ListenerProtocol, ListenerState, Rule, TargetGroupState};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Identifies a listener.
@@ -11,7 +11,7 @@ pub(super) struct ListenerKey {
     pub(super) listener: String,
 }
 
-/// What a listener is to do.
+/// The specification of a listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ListenerSpec {
     pub(super) protocol: ListenerProtocol,
@@ -52,15 +52,10 @@ pub(super) fn table(state: &CloudState) -> Table {
 }
 
 fn groups(listener: &ListenerState) -> BTreeMap<Rule, Targets> {
-    let direct = listener
-        .targets
-        .iter()
-        .map(|group| (any_rule(), weights(group)));
-    let rules = listener.rules.iter().flatten().map(|rule| {
-        let key = Rule::new(Some(&rule.domain), Some(&rule.url));
-        (key, weights(&rule.targets))
-    });
-    direct.chain(rules).collect()
+    let groups = listener.groups();
+    groups
+        .map(|(rule, group)| (rule.unwrap_or_else(any_rule), weights(group)))
+        .collect()
 }
 
 fn weights(group: &TargetGroupState) -> Targets {
@@ -68,7 +63,7 @@ fn weights(group: &TargetGroupState) -> Targets {
     targets.map(|it| (it.addr.clone(), it.weight)).collect()
 }
 
-/// What to do so that what is running is what should.
+/// The steps from the listeners that run to those that should.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Changes {
     /// To be closed, before others are opened: they may have the same port.
@@ -111,7 +106,7 @@ pub(super) fn route<'a>(
         .max_by_key(|rule| rule.url.len())
 }
 
-/// How closely a domain fits, if it does.
+/// The rank of a domain that fits: the closer, the higher.
 fn fits_domain(domain: &str, host: &str) -> Option<usize> {
     if domain == Rule::ANY_DOMAIN {
         return Some(0);

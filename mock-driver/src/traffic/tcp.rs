@@ -1,16 +1,16 @@
 //! TCP listeners: each connection goes to the backend whose turn it is.
 
-use super::counts::Counters;
+use super::context::{ListenerContext, OpenConnection};
+use super::counts::Count;
 use super::group::Group;
 use super::relay::relay;
-use super::running::{ListenerContext, OpenConnection};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::OwnedSemaphorePermit;
 
-/// How long accepting pauses when the operating system refuses, for want of files for example.
+/// The pause of accepting when the operating system refuses, for want of files for example.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Accepts until the listener is closed.
@@ -58,18 +58,23 @@ async fn forward(
 ) {
     let _open = OpenConnection::new(&context);
     let _ = client.set_nodelay(true);
-    let counters: &Counters = &context.counters;
     let (lease, mut backend) = match group.connect().await {
         Ok(connected) => connected,
         Err(why) => {
             tracing::debug!(?why, "a connection was not forwarded");
-            counters.failure();
+            context.counters.count(Count::Failure);
             // The client learns from a reset that it was not the end of a response.
             let _ = client.set_zero_linger();
             return;
         }
     };
-    let copied = relay(&mut client, &mut backend, &lease, context.limits.idle).await;
+    let copied = relay(
+        &mut client,
+        &mut backend,
+        &lease,
+        context.options.idle_timeout,
+    )
+    .await;
     if copied.is_err() {
         let _ = client.set_zero_linger();
         let _ = backend.set_zero_linger();

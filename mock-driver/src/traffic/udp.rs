@@ -1,8 +1,9 @@
 //! UDP listeners: the datagrams of a client go to the same backend for as long as they keep coming.
 
 use super::backend::Lease;
+use super::context::{ListenerContext, OpenConnection};
+use super::counts::Count;
 use super::group::{Group, TRIES};
-use super::running::{ListenerContext, OpenConnection};
 use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -14,15 +15,14 @@ use tokio::time::{Instant, sleep_until};
 
 /// The largest datagram, in bytes.
 const DATAGRAM: usize = 64 << 10;
-/// How long a session lasts without datagrams.
+/// The time that a session lasts without datagrams.
 const IDLE: Duration = Duration::from_secs(30);
-/// How many sessions a listener has; further clients take the place of the one that was silent for
+/// The number of sessions of a listener; further clients take the place of the one that was silent for
 /// longest.
 const SESSIONS: usize = 1024;
 
 /// A client and its backend.
 struct Session {
-    number: u64,
     backend: Arc<SessionBackend>,
     task: AbortHandle,
 }
@@ -40,13 +40,12 @@ pub(super) async fn serve(socket: UdpSocket, group: Arc<Group>, context: Arc<Lis
     // Ends the sessions when it is dropped.
     let mut tasks = JoinSet::new();
     let mut buffer = vec![0; DATAGRAM];
-    let mut number = 0;
     loop {
         let received = tokio::select! {
             received = socket.recv_from(&mut buffer) => received,
-            Some(ended) = tasks.join_next() => {
-                if let Ok((client, ended)) = ended
-                    && sessions.get(&client).is_some_and(|it| it.number == ended)
+            Some(ended) = tasks.join_next_with_id() => {
+                if let Ok((id, client)) = ended
+                    && sessions.get(&client).is_some_and(|it| it.task.id() == id)
                 {
                     sessions.remove(&client);
                 }
@@ -58,7 +57,7 @@ pub(super) async fn serve(socket: UdpSocket, group: Arc<Group>, context: Arc<Lis
         let Ok((length, client)) = received else {
             continue;
         };
-        context.counters.request();
+        context.counters.count(Count::Request);
         let datagram = &buffer[..length];
         if let Some(session) = sessions.get(&client)
             && session.backend.send(datagram).await
@@ -67,31 +66,24 @@ pub(super) async fn serve(socket: UdpSocket, group: Arc<Group>, context: Arc<Lis
         }
         remove(&mut sessions, &client);
         let Some(backend) = open(&group, datagram).await else {
-            context.counters.failure();
+            context.counters.count(Count::Failure);
             continue;
         };
         if sessions.len() >= SESSIONS {
             let oldest = sessions.iter().min_by_key(|(_, it)| it.backend.last());
-            let oldest = oldest.map(|(client, _)| *client);
-            oldest
-                .iter()
-                .for_each(|client| remove(&mut sessions, client));
+            if let Some(client) = oldest.map(|(client, _)| *client) {
+                remove(&mut sessions, &client);
+            }
         }
-        number += 1;
         let backend = Arc::new(backend);
         let open = OpenConnection::new(&context);
         let responses = respond(Arc::clone(&socket), client, Arc::clone(&backend));
         let task = tasks.spawn(async move {
             responses.await;
             drop(open);
-            (client, number)
+            client
         });
-        let session = Session {
-            number,
-            backend,
-            task,
-        };
-        sessions.insert(client, session);
+        sessions.insert(client, Session { backend, task });
     }
 }
 
@@ -108,7 +100,7 @@ async fn open(group: &Group, datagram: &[u8]) -> Option<SessionBackend> {
         let lease = group.choose(&tried)?;
         match connect(&lease).await {
             Ok(socket) => {
-                lease.counters.connection();
+                lease.counters.count(Count::Connection);
                 let session = SessionBackend {
                     socket,
                     lease,
@@ -121,7 +113,7 @@ async fn open(group: &Group, datagram: &[u8]) -> Option<SessionBackend> {
             }
             Err(error) => {
                 tracing::debug!(backend = lease.address, %error, "a backend cannot be reached");
-                lease.counters.failure();
+                lease.counters.count(Count::Failure);
                 tried.push(lease);
             }
         }
@@ -162,7 +154,7 @@ async fn respond(socket: Arc<UdpSocket>, client: SocketAddr, backend: Arc<Sessio
             }
             Err(error) => {
                 tracing::debug!(backend = backend.lease.address, %error, "a backend refuses");
-                backend.lease.counters.failure();
+                backend.lease.counters.count(Count::Failure);
                 return;
             }
         }
@@ -177,10 +169,10 @@ impl SessionBackend {
         }
         let is_sent = self.socket.send(datagram).await.is_ok();
         if is_sent {
-            self.lease.counters.request();
+            self.lease.counters.count(Count::Request);
             self.touch();
         } else {
-            self.lease.counters.failure();
+            self.lease.counters.count(Count::Failure);
         }
         is_sent
     }

@@ -1,13 +1,16 @@
-//! What the data plane does, as a document for users and the page.
+//! The listeners of the data plane, also as a document for users and the page.
 
+use super::address::Addresses;
+use super::backend::Backend;
 use super::counts::TrafficCounts;
-use super::group::Group;
-use super::plane::{Listener, PlaneState};
-use crate::cloud::ListenerProtocol;
+use super::listener::RunningListener;
+use super::table::ListenerKey;
+use crate::resources::{ListenerProtocol, Rule};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 /// The traffic of a load balancer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -83,51 +86,65 @@ pub struct BackendTraffic {
 /// The traffic of all listeners of a protocol.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TrafficTotal {
-    /// What they have served, those that are closed included.
+    /// The counts of those that are closed are included.
     pub(crate) counts: TrafficCounts,
-    /// How many backends are draining.
+    /// The number of backends that are draining.
     pub(crate) draining: usize,
 }
 
-/// How many backends of a protocol's listeners are draining.
-pub(super) fn draining(state: &PlaneState, protocol: ListenerProtocol) -> usize {
-    let listeners = state.listeners.values();
-    let listeners = listeners.filter(|listener| listener.protocol == protocol);
-    let running = listeners.filter_map(|listener| listener.running.as_ref().ok());
-    let groups = running.flat_map(|running| running.routes.all());
-    let backends = groups.flat_map(|(_, group)| group.backends());
-    backends.filter(|(_, weight)| weight.is_none()).count()
+#[derive(Debug)]
+pub(super) struct PlaneState {
+    pub(super) addresses: Addresses,
+    pub(super) listeners: BTreeMap<ListenerKey, DeclaredListener>,
+    pub(super) is_stopped: bool,
 }
 
-pub(super) fn load_balancer_traffic(state: &PlaneState) -> BTreeMap<String, LoadBalancerTraffic> {
-    let mut all = BTreeMap::new();
-    for (key, listener) in &state.listeners {
-        let address = state.addresses.get(&key.load_balancer);
-        let shown = listener_traffic(&key.listener, listener, state.addresses.is_shared());
-        let load_balancer = all.entry(key.load_balancer.clone());
-        let load_balancer = load_balancer.or_insert_with(|| LoadBalancerTraffic {
-            address,
-            counts: TrafficCounts::default(),
-            listeners: Vec::new(),
-        });
-        load_balancer.counts += shown.counts;
-        load_balancer.listeners.push(shown);
+/// A listener of the cloud.
+#[derive(Debug)]
+pub(super) struct DeclaredListener {
+    pub(super) protocol: ListenerProtocol,
+    pub(super) port: u16,
+    /// Or why it does not listen.
+    pub(super) running: Result<RunningListener, String>,
+}
+
+impl PlaneState {
+    /// The number of backends of a protocol's listeners that are draining.
+    pub(super) fn draining(&self, protocol: ListenerProtocol) -> usize {
+        let listeners = self.listeners.values();
+        let listeners = listeners.filter(|listener| listener.protocol == protocol);
+        let running = listeners.filter_map(|listener| listener.running.as_ref().ok());
+        let groups = running.flat_map(|running| running.routes.all());
+        let backends = groups.flat_map(|(_, group)| group.backends());
+        backends.filter(|(_, weight)| weight.is_none()).count()
     }
-    all
+
+    pub(super) fn load_balancers(&self) -> BTreeMap<String, LoadBalancerTraffic> {
+        let mut all = BTreeMap::new();
+        for (key, listener) in &self.listeners {
+            let shown = listener_traffic(&key.listener, listener, self.addresses.is_shared());
+            let load_balancer = all.entry(key.load_balancer.clone());
+            let load_balancer = load_balancer.or_insert_with(|| LoadBalancerTraffic {
+                address: self.addresses.get(&key.load_balancer),
+                counts: TrafficCounts::default(),
+                listeners: Vec::new(),
+            });
+            load_balancer.counts += shown.counts;
+            load_balancer.listeners.push(shown);
+        }
+        all
+    }
 }
 
-fn listener_traffic(id: &str, listener: &Listener, is_shared: bool) -> ListenerTraffic {
+fn listener_traffic(id: &str, listener: &DeclaredListener, is_shared: bool) -> ListenerTraffic {
     let running = listener.running.as_ref();
     let addr = running.ok().map(|it| it.addr);
     let groups = running.map(|it| it.routes.all()).unwrap_or_default();
     let has_rules = listener.protocol.has_rules();
     let backends = groups.iter().flat_map(|(rule, group)| {
         let rule = has_rules.then_some(rule);
-        backends(group).map(move |backend| BackendTraffic {
-            domain: rule.map(|rule| rule.domain.clone()),
-            url: rule.map(|rule| rule.url.clone()),
-            ..backend
-        })
+        let backends = group.backends().into_iter();
+        backends.map(move |(backend, weight)| backend_traffic(rule, &backend, weight))
     });
     ListenerTraffic {
         id: id.to_owned(),
@@ -137,15 +154,14 @@ fn listener_traffic(id: &str, listener: &Listener, is_shared: bool) -> ListenerT
         note: addr.and_then(|addr| note(listener.port, addr, is_shared)),
         error: running.err().cloned(),
         certificate: running.ok().and_then(|it| it.certificate.clone()),
-        counts: running.map_or_else(
-            |_| TrafficCounts::default(),
-            |it| it.context.counters.read(),
-        ),
+        counts: running
+            .map(|it| it.context.counters.read())
+            .unwrap_or_default(),
         backends: backends.collect(),
     }
 }
 
-/// What is different from a real cloud.
+/// The differences from a real cloud, in words.
 fn note(port: u16, addr: SocketAddr, is_shared: bool) -> Option<String> {
     let mut notes = Vec::new();
     if addr.port() != port {
@@ -158,21 +174,17 @@ fn note(port: u16, addr: SocketAddr, is_shared: bool) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-fn backends(group: &Group) -> impl Iterator<Item = BackendTraffic> + use<> {
-    group.backends().into_iter().map(|(backend, weight)| {
-        let remaining = backend.drains_for().filter(|_| weight.is_none());
-        let in_ms = |remaining: std::time::Duration| {
-            u64::try_from(remaining.as_millis()).unwrap_or(u64::MAX)
-        };
-        BackendTraffic {
-            addr: backend.address.clone(),
-            domain: None,
-            url: None,
-            target: backend.target.as_ref().ok().copied(),
-            error: backend.target.as_ref().err().cloned(),
-            weight,
-            draining_ms: remaining.map(in_ms),
-            counts: backend.counters.read(),
-        }
-    })
+fn backend_traffic(rule: Option<&Rule>, backend: &Backend, weight: Option<i64>) -> BackendTraffic {
+    let remaining = backend.drains_for().filter(|_| weight.is_none());
+    let in_ms = |remaining: Duration| u64::try_from(remaining.as_millis()).unwrap_or(u64::MAX);
+    BackendTraffic {
+        addr: backend.address.clone(),
+        domain: rule.map(|rule| rule.domain.clone()),
+        url: rule.map(|rule| rule.url.clone()),
+        target: backend.target.as_ref().ok().copied(),
+        error: backend.target.as_ref().err().cloned(),
+        weight,
+        draining_ms: remaining.map(in_ms),
+        counts: backend.counters.read(),
+    }
 }

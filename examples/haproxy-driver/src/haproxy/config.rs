@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 /// `haproxy -c` takes about 30 ms for one file.
 const CHECK_WITHIN: Duration = Duration::from_secs(6);
-/// What users see of the messages of `haproxy -c`, in characters.
+/// The part of the messages of `haproxy -c` that users see, in characters.
 const LONGEST_MESSAGE: usize = 1000;
 
 /// Creates the folders, and a first `haproxy.cfg` if there is none.

@@ -10,13 +10,13 @@ use lbcf_driver_sdk::HookError;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How long a reload may take: HAProxy reads all files and starts a worker.
+/// The time that a reload may take: HAProxy reads all files and starts a worker.
 const RELOAD_WITHIN: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(5);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Processes {
-    /// How often HAProxy was reloaded, with those that failed.
+    /// The number of reloads, with those that failed.
     pub reloads: u64,
     /// The worker that takes sessions.
     pub worker: Option<u32>,

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, timeout};
 /// HAProxy responds in less than a millisecond. One that was stopped accepts connections and does nothing.
 const TIMEOUT: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
-/// How soon the controller should try again while HAProxy is restarted.
+/// The delay of the controller's next try while HAProxy is restarted.
 const SOON: Duration = Duration::from_secs(2);
 /// A line of `show stat` has about 500 bytes, so this is about 100,000 servers.
 const LONGEST_RESPONSE: u64 = 64 << 20;

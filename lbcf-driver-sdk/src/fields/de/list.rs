@@ -1,21 +1,20 @@
 //! Deserializes a list from a text: `80, 443`.
 
-use super::text::{Text, TextRole};
-use super::{Problem, Recorder};
-use serde::de::{DeserializeSeed, SeqAccess};
+use super::Problem;
+use serde::de::{DeserializeSeed, Deserializer, SeqAccess};
 
-/// The items between commas, trimmed.
-pub(super) struct Items<'a, 'de> {
+/// The items between commas, trimmed, with the deserializer of one.
+pub(super) struct Items<'de, F> {
     /// The unread part; `None` at the end.
     rest: Option<&'de str>,
-    recorder: Option<&'a Recorder>,
+    item: F,
 }
 
-impl<'a, 'de> Items<'a, 'de> {
-    pub(super) fn new(text: &'de str, recorder: Option<&'a Recorder>) -> Self {
+impl<'de, F> Items<'de, F> {
+    pub(super) fn new(text: &'de str, item: F) -> Self {
         Self {
             rest: (!text.is_empty()).then_some(text),
-            recorder,
+            item,
         }
     }
 
@@ -24,7 +23,11 @@ impl<'a, 'de> Items<'a, 'de> {
     }
 }
 
-impl<'de> SeqAccess<'de> for Items<'_, 'de> {
+impl<'de, D, F> SeqAccess<'de> for Items<'de, F>
+where
+    D: Deserializer<'de, Error = Problem>,
+    F: Fn(&'de str) -> D,
+{
     type Error = Problem;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(
@@ -45,7 +48,7 @@ impl<'de> SeqAccess<'de> for Items<'_, 'de> {
             }
         };
         let item = item.trim();
-        seed.deserialize(Text::new(item, TextRole::Item, self.recorder))
+        seed.deserialize((self.item)(item))
             .map(Some)
             .map_err(|problem| problem.in_item(item))
     }

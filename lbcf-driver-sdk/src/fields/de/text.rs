@@ -1,14 +1,15 @@
 //! Deserializes one text as its field's type.
 
+use super::forms::{
+    integer, is_decimal, is_json_list, is_nonzero, own_words, text_kind, whole, word,
+};
 use super::list::Items;
-use super::{Problem, Recorder, is_json_list, word};
+use super::{Problem, Recorder};
 use crate::fields::kind::Kind;
 use crate::fields::number;
 use crate::fields::problem::What;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Expected, VariantAccess, Visitor};
 use std::cell::Cell;
-use std::fmt::{self, Write};
-use std::str::FromStr;
 
 /// The role of a text in its map.
 #[derive(Clone, Copy)]
@@ -123,7 +124,8 @@ impl<'a, 'de> Text<'a, 'de> {
         if matches!(self.role, TextRole::Item) {
             return Err(Problem::value("not a list in JSON, such as [[1, 2], [3]]"));
         }
-        let mut list = Items::new(self.text, self.recorder);
+        let item = |text| Text::new(text, TextRole::Item, self.recorder);
+        let mut list = Items::new(self.text, item);
         let value = visitor.visit_seq(&mut list)?;
         match (list.is_over(), items) {
             (true, _) => Ok(value),
@@ -365,93 +367,4 @@ impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
     ) -> Result<V::Value, Problem> {
         self.holds_data()
     }
-}
-
-/// An integer without plus, leading zeros or spaces.
-fn whole<T: FromStr>(text: &str) -> Option<T> {
-    is_whole(text).then(|| text.parse().ok()).flatten()
-}
-
-fn is_whole(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    all_digits && (text == "0" || !digits.starts_with('0'))
-}
-
-/// Whether the text is a number in JSON.
-fn is_decimal(text: &str) -> bool {
-    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
-        && text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
-        && text.ends_with(|c: char| c.is_ascii_digit())
-}
-
-fn integer(min: i128, max: u128, visitor: &dyn Expected) -> Kind {
-    if let Some((min, max)) = number::bounds(&visitor.to_string()) {
-        return Kind::Integer { min, max };
-    }
-    let min = if min == 0 && is_nonzero(visitor) {
-        1
-    } else {
-        min
-    };
-    Kind::Integer { min, max }
-}
-
-fn text_kind(visitor: &dyn Expected) -> Kind {
-    use crate::fields::kind::{DURATION, JSON};
-    match visitor.to_string().as_str() {
-        DURATION => Kind::Duration,
-        JSON => Kind::Json,
-        _ => Kind::Text,
-    }
-}
-
-/// Whether the type is one of the standard library's `NonZero` types.
-fn is_nonzero(visitor: &dyn Expected) -> bool {
-    /// Inspects the first piece that is written, to avoid an allocation.
-    struct Begin(bool);
-
-    impl fmt::Write for Begin {
-        fn write_str(&mut self, piece: &str) -> fmt::Result {
-            self.0 = piece.starts_with("a nonzero ");
-            Err(fmt::Error)
-        }
-    }
-
-    let mut begin = Begin(false);
-    // The error stops after the first piece.
-    let _ = write!(begin, "{visitor}");
-    begin.0
-}
-
-/// The type's own description of what it expects, if it is not one of serde's.
-fn own_words(visitor: &dyn Expected) -> Option<String> {
-    let words = visitor.to_string();
-    let is_number = |words: &str| {
-        let bits = words.strip_prefix(['i', 'u', 'f']);
-        bits.is_some_and(|bits| matches!(bits, "8" | "16" | "32" | "64" | "128" | "size"))
-    };
-    let is_serdes = [
-        "a string",
-        "a borrowed string",
-        "a boolean",
-        "a character",
-        "a sequence",
-        "a map",
-        "path string",
-        "byte array",
-        "unit",
-    ];
-    let is_serdes = is_serdes.contains(&words.as_str()) || is_number(&words);
-    let is_derived = [
-        "a nonzero ",
-        number::BOUNDED,
-        "struct ",
-        "tuple struct ",
-        "enum ",
-        "a tuple of size ",
-        "an array of length ",
-    ];
-    let is_derived = is_derived.iter().any(|begin| words.starts_with(begin));
-    (!is_serdes && !is_derived).then_some(words)
 }

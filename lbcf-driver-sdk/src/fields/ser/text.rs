@@ -1,8 +1,10 @@
 //! Serializes one value to a text.
 
-use super::list::{List, NoText};
 use super::{Problem, What};
-use serde::ser::{Serialize, Serializer};
+use crate::fields::de::is_json_list;
+use serde::ser::{
+    Impossible, Serialize, SerializeSeq, SerializeTuple, SerializeTupleStruct, Serializer,
+};
 
 #[derive(Clone, Copy)]
 pub(super) enum Text {
@@ -168,4 +170,58 @@ impl Serializer for Text {
     ) -> Result<NoText, Problem> {
         needs_json()
     }
+}
+
+pub(super) type NoText = Impossible<Option<String>, Problem>;
+
+/// A list: `80,443`, or JSON where that could not be read back.
+#[derive(Default)]
+pub(super) struct List {
+    text: String,
+    is_started: bool,
+}
+
+impl List {
+    fn add<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), Problem> {
+        let item = item.serialize(Text::Item)?.unwrap_or_default();
+        if item.is_empty() || item.contains(',') || item.trim() != item {
+            return Err(Problem::new(What::NeedsJson));
+        }
+        if self.is_started {
+            self.text.push(',');
+        }
+        self.is_started = true;
+        self.text.push_str(&item);
+        Ok(())
+    }
+
+    fn done(self) -> Result<Option<String>, Problem> {
+        if is_json_list(&self.text) {
+            return Err(Problem::new(What::NeedsJson));
+        }
+        Ok(Some(self.text))
+    }
+}
+
+macro_rules! serialize_items {
+    ($($trait:ident: $method:ident;)*) => {$(
+        impl $trait for List {
+            type Ok = Option<String>;
+            type Error = Problem;
+
+            fn $method<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), Problem> {
+                self.add(item)
+            }
+
+            fn end(self) -> Result<Option<String>, Problem> {
+                self.done()
+            }
+        }
+    )*};
+}
+
+serialize_items! {
+    SerializeSeq: serialize_element;
+    SerializeTuple: serialize_element;
+    SerializeTupleStruct: serialize_field;
 }

@@ -11,10 +11,10 @@ const DEFAULT: &str = "info";
 
 const HEADING: &str = "Log";
 
-/// What is logged, and how.
+/// The contents and the form of the log.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct LogArgs {
-    /// What is logged: a level, or a list such as warn,my_driver=debug [default: that of RUST_LOG,
+    /// Filter of the log: a level, or a list such as warn,my_driver=debug [default: that of RUST_LOG,
     /// or info]
     #[arg(long = "log", help_heading = HEADING, env = "LBCF_DRIVER_LOG", value_name = "FILTER")]
     filter: Option<String>,

@@ -7,7 +7,7 @@ use prometheus::IntGauge;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How much memory uncollected results may take together with their requests.
+/// The memory that uncollected results may take together with their requests.
 const RETAINED_BYTES: usize = 64 << 20;
 
 pub(super) struct SharedCalls {

@@ -1,8 +1,8 @@
 //! A call that waits for an operation. Dropping it means that the caller hung up.
 
-use super::Pending;
 use super::call_state::{CallState, StateReceiver};
 use super::shared_calls::SharedCalls;
+use crate::server::pending::Pending;
 use crate::server::reject::{HookResponse, panicked};
 use crate::server::single_flight::{CallId, IdempotencyKey};
 use std::sync::Arc;

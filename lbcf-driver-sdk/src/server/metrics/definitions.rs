@@ -1,7 +1,8 @@
 //! The metrics' names, labels and buckets.
 
-use super::{Outcome, WebhookMetrics};
-use crate::server::hooks::Pending;
+use super::webhook_metrics::WebhookMetrics;
+use crate::server::outcome::Outcome;
+use crate::server::pending::Pending;
 use crate::webhook::{Class, WebhookInfo};
 use axum::http::StatusCode;
 use prometheus::core::Collector;

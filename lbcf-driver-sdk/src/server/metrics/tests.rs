@@ -1,7 +1,10 @@
 use super::*;
+use crate::server::outcome::Outcome;
+use crate::server::pending::Pending;
 use crate::webhook::{ALL, Class, EnsureBackend, Healthz};
 use prometheus::TextEncoder;
 use std::time::Duration;
+use tokio::time::Instant;
 
 fn text(metrics: &Metrics) -> String {
     let families = metrics.registry().gather();

@@ -1,4 +1,4 @@
-use super::super::metrics::Outcome;
+use super::super::outcome::Outcome;
 use super::*;
 
 fn calls() -> InFlightCalls<()> {

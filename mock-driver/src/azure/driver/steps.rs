@@ -1,17 +1,17 @@
-//! The steps of ensuring and of deleting a service, in the order that the cloud requires (a26 to a29).
+//! The steps of ensuring and of deleting a service, in the order that the cloud requires.
 //!
 //! A step reads what it needs, lets a plan decide, and writes what differs. It returns `Running` while a
 //! change is being completed; the next call comes back to it, because the steps before are done.
 
-use crate::azure::cloud::{
-    AvailabilitySet, AzureApi, Member, Pool, PublicIp, ResourceId, SecurityGroup,
-    SharedLoadBalancer,
-};
 use crate::azure::fields::{AzureAttributes, AzureLbInfo, AzureLbSpec};
-use crate::azure::naming::{CLUSTER, SERVICE_TAG, Side};
+use crate::azure::naming::{CLUSTER, SERVICE_TAG, Side, resource_group};
 use crate::azure::plan::{Service, load_balancer, public_ip, security_group};
 use crate::azure::resource::{explained, reconciled, waits};
 use crate::azure::select::{self, Mode};
+use crate::cloud::AzureApi;
+use crate::resources::azure::{
+    AvailabilitySet, Member, Pool, PublicIp, ResourceId, SecurityGroup, SharedLoadBalancer,
+};
 use lbcf_driver_sdk::{HookError, Rejection};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,8 +29,7 @@ impl Steps {
         Self { api }
     }
 
-    /// Makes the cloud what the service asks for, and returns its address (a26). An update is the same
-    /// (a27).
+    /// Makes the cloud what the service asks for, and returns its address. An update is the same.
     pub(in crate::azure) async fn ensure(&self, service: &Service) -> Result<String, HookError> {
         let members = self.close_opposite(service).await?;
         self.public_ip(service, true).await?;
@@ -40,7 +39,7 @@ impl Steps {
         Ok(address)
     }
 
-    /// Removes everything that is the service's (a28).
+    /// Removes everything that is the service's.
     pub(in crate::azure) async fn delete(
         &self,
         frontend: &str,
@@ -57,7 +56,7 @@ impl Steps {
             .await
     }
 
-    /// Closes the frontend on the other side, if the service has one there (a29). Its backends stay in the
+    /// Closes the frontend on the other side, if the service has one there. Its backends stay in the
     /// pool, and are returned.
     pub(in crate::azure) async fn close_opposite(
         &self,
@@ -91,7 +90,7 @@ impl Steps {
         left.await.map(drop)
     }
 
-    /// Gives the service the public IP that it should have, and no other (a23).
+    /// Gives the service the public IP that it should have, and no other.
     pub(in crate::azure) async fn public_ip(
         &self,
         service: &Service,
@@ -131,7 +130,7 @@ impl Steps {
             .ok_or_else(|| waits("frontend", &service.frontend))
     }
 
-    /// Admits clients to the service's address, which the load balancer has to have (a5).
+    /// Admits clients to the service's address, which the load balancer has to have.
     pub(in crate::azure) async fn security_group(
         &self,
         service: &Service,
@@ -174,7 +173,7 @@ impl Steps {
         Ok(())
     }
 
-    /// The load balancer that the service is on, or else the one that it gets (a24).
+    /// The load balancer that the service is on, or else the one that it gets.
     fn select(&self, service: &Service) -> Result<ResourceId, HookError> {
         let side = service.side();
         let group = &service.resource_group;
@@ -291,14 +290,14 @@ impl Steps {
         };
         let mode = Mode::read(attributes.azure_load_balancer_mode.as_deref());
         mode.candidates(&CLUSTER, &sets).map_err(Rejection::new)?;
-        let group = super::resource_group(Some(attributes));
-        if !self.api.has_group(&group).unwrap_or(true) {
+        let group = resource_group(attributes);
+        if !self.api.has_group(group).unwrap_or(true) {
             return Err(Rejection::new(format!(
                 "attributes.azure-load-balancer-resource-group: {group:?}: there is no such resource group"
             )));
         }
         if let Some(label) = &attributes.azure_dns_label_name {
-            let public_ips = self.api.list::<PublicIp>(&group).unwrap_or_default();
+            let public_ips = self.api.list::<PublicIp>(group).unwrap_or_default();
             let is_taken = |it: &PublicIp| {
                 let owner = it.tags.get(SERVICE_TAG).map(String::as_str);
                 it.dns_label.as_deref() == Some(label.as_str())

@@ -1,9 +1,11 @@
 //! The frontend of a service, with its pool, rule and probe, on a load balancer that others share.
 
 use super::Service;
-use crate::azure::cloud::{Frontend, LoadBalancingRule, Member, Pool, Probe, SharedLoadBalancer};
 use crate::azure::fields::FrontendProtocol;
 use crate::azure::naming::{CLUSTER, FrontendTag, Side};
+use crate::resources::azure::{
+    Frontend, LoadBalancingRule, Member, Pool, Probe, SharedLoadBalancer,
+};
 use lbcf_driver_sdk::fields;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! The public IP of a service (a23).
+//! The public IP of a service.
 
 use super::Service;
-use crate::azure::cloud::{PublicIp, ResourceId};
 use crate::azure::naming::{FRONTEND_TAG, SERVICE_TAG, Side};
+use crate::resources::azure::{PublicIp, ResourceId};
 use lbcf_driver_sdk::HookError;
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ fn is_owned(service: &Service, public_ip: &PublicIp) -> bool {
     has(SERVICE_TAG, service.spec.service.as_str()) && has(FRONTEND_TAG, &service.frontend)
 }
 
-/// Whether it is for this frontend.
+/// Tells by the tags whether it is for this frontend.
 pub(in crate::azure) fn is_of(frontend: &str, public_ip: &PublicIp) -> bool {
     public_ip
         .tags

@@ -1,9 +1,9 @@
-//! The rules that admit clients to a service (a17, a19, a22). Several services may share one: an
+//! The rules that admit clients to a service. Several services may share one: an
 //! augmented rule, which has the addresses of all of them.
 
 use super::Service;
-use crate::azure::cloud::{SecurityGroup, SecurityRule};
 use crate::azure::naming::Side;
+use crate::resources::azure::{SecurityGroup, SecurityRule};
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! The annotations as attributes, and their bounds.
 
 use super::lab::{INTERNAL, Lab, SHARED, attributes, map, service};
-use crate::azure::cloud::ResourceId;
+use crate::azure::ResourceId;
 use crate::azure::fields::{AzureAttributes, AzureLbSpec};
 use lbcf_driver_sdk::fields;
 

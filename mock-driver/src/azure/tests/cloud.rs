@@ -1,12 +1,13 @@
 //! The cloud: its resources and what it refuses.
 
 use super::lab::{Lab, SHARED, service};
-use crate::azure::cloud::{
+use crate::azure::driver::steps::Steps;
+use crate::azure::{
     AzureApi, AzureError, AzureLimits, Frontend, LoadBalancingRule, PublicIp, ResourceId,
     SecurityGroup, SecurityRule, SharedLoadBalancer,
 };
-use crate::azure::driver::steps::Steps;
-use crate::cloud::{Cloud, CloudError};
+use crate::cloud::Cloud;
+use crate::resources::CloudError;
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,11 +1,12 @@
 //! A cloud with a clock that tests advance, and services on it.
 
-use crate::azure::cloud::{AzureApi, AzureRequest, AzureState, Member, SharedLoadBalancer};
 use crate::azure::driver::steps::Steps;
 use crate::azure::fields::AzureAttributes;
 use crate::azure::naming;
 use crate::azure::plan::Service;
-use crate::cloud::{Clock, Cloud, Quotas};
+use crate::azure::{AzureApi, AzureRequest, AzureState, Member, SharedLoadBalancer};
+use crate::cloud::{Clock, Cloud};
+use crate::resources::Quotas;
 use lbcf_driver_sdk::webhook::StringMap;
 use lbcf_driver_sdk::{HookError, fields};
 use std::time::Duration;

@@ -1,9 +1,9 @@
 //! Which load balancer a service gets.
 
 use super::lab::{AUTO, INTERNAL, Lab, service};
-use crate::azure::cloud::{AvailabilitySet, ResourceId};
 use crate::azure::naming::{CLUSTER, Side};
 use crate::azure::select::{Mode, fewest_rules};
+use crate::azure::{AvailabilitySet, ResourceId};
 use std::collections::BTreeSet;
 
 const MODE: &str = "azure-load-balancer-mode";
@@ -83,14 +83,14 @@ async fn a12_a_service_is_not_moved_when_its_set_is_lost() {
     lab.ensure(&it).await;
     let set = ResourceId::new("kubernetes", "agentpool3");
     lab.api.delete::<AvailabilitySet>(&set, 1).unwrap();
-    let before = lab.state().contents();
+    let before = lab.state();
     for attributes in [&it.attributes, &service("web", &[AUTO]).attributes] {
         let mut it = it.clone();
         it.attributes = attributes.clone();
         let lost = lab.steps().ensure(&it).await.unwrap_err();
         assert!(lost.message().starts_with("SetLost: "), "{lost}");
     }
-    assert_eq!(lab.state().contents(), before);
+    assert_eq!(lab.state(), before);
     lab.delete(&it).await;
     assert_eq!(lab.left(), (vec![], vec![], 0));
 }

@@ -77,35 +77,6 @@ fn a_half_created_one_is_observed_by_its_id() {
 }
 
 #[test]
-fn asyn_02_polls_start_no_second_job() {
-    let (cloud, _clock) = with_clock();
-    for _ in 0..10 {
-        running(&cloud, "t", tcp(80));
-    }
-    assert_eq!(cloud.observe().load_balancers.len(), 1);
-}
-
-#[test]
-fn clb_04_the_same_token_returns_the_same_load_balancer() {
-    let (cloud, _clock) = with_clock();
-    let first = created(&cloud, "t", tcp(80));
-    for _ in 0..10 {
-        assert_eq!(created(&cloud, "t", tcp(80)), first);
-    }
-    assert_eq!(cloud.observe().load_balancers.len(), 1);
-}
-
-#[test]
-fn clb_06_another_token_creates_another_one() {
-    let (cloud, _clock) = with_clock();
-    let first = created(&cloud, "t", tcp(80));
-    let second = created(&cloud, "u", tcp(80));
-    assert_eq!(first.lb_info()["lbID"], "lb-00000001");
-    assert_eq!(second.lb_info()["lbID"], "lb-00000002");
-    assert_eq!(second.lb_info()["lblID"], "lbl-00000002");
-}
-
-#[test]
 fn d28_attributes_of_a_later_call_are_applied() {
     let (cloud, clock) = with_clock();
     let call = |attributes| cloud.create("t", tcp(80), attributes, SECOND);

@@ -1,6 +1,7 @@
 //! Outages of the API, and what keeps working during one.
 
 use super::*;
+use ChangeByHand::{Attributes, Bind, Unbind};
 
 #[test]
 fn rtry_05_every_call_of_the_api_fails_and_nothing_changes() {
@@ -56,15 +57,13 @@ fn changes_by_hand_do_not_need_the_api() {
     let foo = endpoint("lb-foo", "lsn-foo");
     cloud.bind(&foo, "a", target(1)).unwrap();
     cloud.set_outage(true);
-    assert_eq!(cloud.bind_by_hand(&foo, "b"), Ok(true));
-    assert_eq!(cloud.bind_by_hand(&foo, "a"), Ok(false), "it is bound");
-    assert_eq!(cloud.unbind_by_hand(&foo, "b"), Ok(true));
-    assert_eq!(cloud.unbind_by_hand(&foo, "b"), Ok(false));
+    let by_hand = |change: ChangeByHand| change.apply(&cloud, &foo.lb_info());
+    assert_eq!(by_hand(Bind("b".into())), Ok(true));
+    assert_eq!(by_hand(Bind("a".into())), Ok(false), "it is bound");
+    assert_eq!(by_hand(Unbind("b".into())), Ok(true));
+    assert_eq!(by_hand(Unbind("b".into())), Ok(false));
     let attributes = map([("x", "y")]);
-    assert_eq!(
-        cloud.set_attributes_by_hand(&foo, attributes.clone()),
-        Ok(())
-    );
+    assert_eq!(by_hand(Attributes(attributes.clone())), Ok(true));
     let seen = cloud.observe().load_balancers.swap_remove(0);
     assert_eq!(seen.attributes, attributes);
     assert_eq!(seen.backends.len(), 1);

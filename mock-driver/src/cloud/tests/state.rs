@@ -13,7 +13,7 @@ fn full() -> (Cloud, Clock) {
         cloud.take_into_use(token, &foo, map([("a", "b")])).unwrap();
     }
     cloud.release("u", &foo).unwrap();
-    cloud.bind_by_hand(&foo, "2.2.2.2:80").unwrap();
+    bind_by_hand(&cloud, &foo, "2.2.2.2:80");
     let paces = [
         CreationPace::Time(10 * SECOND),
         CreationPace::Polls(3),
@@ -91,9 +91,7 @@ fn a_reset_returns_to_the_state_of_the_start() {
     restored
         .release("t", &endpoint_of(&restored, "lb-00000001"))
         .unwrap();
-    restored
-        .bind_by_hand(&endpoint("lb-bar", "lsn-bar"), "a")
-        .unwrap();
+    bind_by_hand(&restored, &endpoint("lb-bar", "lsn-bar"), "a");
     created(&restored, "z", tcp(1));
     // One by one: created later, gone, changed, unknown.
     assert!(restored.reset_load_balancer("lb-00000005"));

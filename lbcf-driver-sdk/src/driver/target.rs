@@ -1,0 +1,167 @@
+//! Where a load balancer in the cluster's network reaches a backend.
+
+#[cfg(test)]
+mod tests;
+
+use super::typed::{Backend, Driver, GenerateBackendAddr};
+use crate::HookError;
+use crate::webhook::{BackendPort, EndpointBackend, PodBackend, Protocol, ServiceBackend};
+use k8s_openapi::api::core::v1::{NodeAddress, Service};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// The time after which a pod should have an address: it has a node when its backend is generated.
+const SOON: Duration = Duration::from_secs(2);
+
+/// Where a load balancer in the cluster's network reaches a backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Target<'a> {
+    /// An IP address; of an endpoint also a domain name.
+    pub host: &'a str,
+    /// The port of the pod, node or endpoint, 1 to 65535.
+    pub port: u16,
+    /// TCP where none was given.
+    pub protocol: Protocol,
+}
+
+impl Target<'_> {
+    /// The host and port, for load balancers that only know IP addresses.
+    ///
+    /// # Errors
+    /// A failure that names the host, if it is a domain name.
+    pub fn socket_addr(&self) -> Result<SocketAddr, HookError> {
+        let host = self.host;
+        let ip = host.parse().map_err(|_| {
+            HookError::fail(format!(
+                "{host}: not an IP address, which this load balancer needs"
+            ))
+        })?;
+        Ok(SocketAddr::new(ip, self.port))
+    }
+}
+
+impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
+    /// Where a load balancer in the cluster's network reaches the backend: the pod, the service's port
+    /// on the node, or the endpoint. It depends on the request alone, so the same backend always has
+    /// the same target.
+    ///
+    /// ```
+    /// use lbcf_driver_sdk::request::GenerateBackendAddr;
+    /// use lbcf_driver_sdk::{Driver, HookError};
+    /// use std::net::SocketAddr;
+    ///
+    /// fn address<D: Driver>(request: &GenerateBackendAddr<D>) -> Result<SocketAddr, HookError> {
+    ///     request.target()?.socket_addr()
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// A pod that has no address yet is `Running`. All else fails with the object and what it lacks: a
+    /// service without this node port, a node without an address, a port out of range.
+    pub fn target(&self) -> Result<Target<'_>, HookError> {
+        of(self.endpoint.as_ref(), &self.backend)
+    }
+}
+
+fn of<'a>(
+    endpoint: Option<&'a EndpointBackend>,
+    backend: &'a Backend,
+) -> Result<Target<'a>, HookError> {
+    // An endpoint has the address of its family, a pod's object that of its first one.
+    match (endpoint, backend) {
+        (Some(endpoint), _) => of_endpoint(endpoint),
+        (None, Backend::Pod(backend)) => of_pod(backend),
+        (None, Backend::Service(backend)) => of_node(backend),
+        (None, Backend::Endpoint(endpoint)) => of_endpoint(endpoint),
+    }
+}
+
+fn of_pod(backend: &PodBackend) -> Result<Target<'_>, HookError> {
+    let status = backend.pod.status.as_ref();
+    let ip = status.and_then(|status| status.pod_ip.as_deref());
+    let Some(ip) = ip.filter(|ip| !ip.is_empty()) else {
+        let pod = FullName(&backend.pod.metadata);
+        let message = format!("pod {pod} has no IP yet");
+        return Err(HookError::running(message).retry_after(SOON));
+    };
+    target(ip, backend.port.port, backend.port.protocol)
+}
+
+fn of_node(backend: &ServiceBackend) -> Result<Target<'_>, HookError> {
+    let BackendPort { port, protocol } = backend.port;
+    let Some(node_port) = node_port(&backend.service, backend.port) else {
+        let service = FullName(&backend.service.metadata);
+        return Err(HookError::fail(format!(
+            "service {service} has no node port for port {port}/{protocol}"
+        )));
+    };
+    let Some(ip) = preferred(&backend.node_addresses) else {
+        let node = &backend.node_name;
+        return Err(HookError::fail(format!("node {node} has no address")));
+    };
+    target(ip, node_port, protocol)
+}
+
+fn of_endpoint(backend: &EndpointBackend) -> Result<Target<'_>, HookError> {
+    if backend.address.is_empty() {
+        let service = &backend.service;
+        let (namespace, name) = (&service.namespace, &service.name);
+        return Err(HookError::fail(format!(
+            "the endpoint of service {namespace}/{name} has no address"
+        )));
+    }
+    target(&backend.address, backend.port, backend.protocol)
+}
+
+fn target(host: &str, port: i32, protocol: Protocol) -> Result<Target<'_>, HookError> {
+    match u16::try_from(port) {
+        Ok(port @ 1..) => Ok(Target {
+            host,
+            port,
+            protocol,
+        }),
+        _ => Err(HookError::fail(format!(
+            "port {port}: not a number from 1 to 65535"
+        ))),
+    }
+}
+
+/// The node port of a service's port, whose number and protocol have to match.
+fn node_port(service: &Service, backend_port: BackendPort) -> Option<i32> {
+    let ports = service.spec.as_ref()?.ports.as_ref()?;
+    ports
+        .iter()
+        .filter(|port| port.port == backend_port.port)
+        .filter(|port| {
+            let protocol = port.protocol.as_deref().unwrap_or_default();
+            protocol.parse() == Ok(backend_port.protocol)
+        })
+        .find_map(|port| port.node_port.filter(|number| *number != 0))
+}
+
+/// The address by which a load balancer in the same network reaches a node.
+fn preferred(addresses: &[NodeAddress]) -> Option<&str> {
+    let rank = |kind: &str| match kind {
+        "InternalIP" => 0,
+        "ExternalIP" => 1,
+        _ => 2,
+    };
+    addresses
+        .iter()
+        .filter(|address| !address.address.is_empty())
+        .min_by_key(|address| rank(&address.type_))
+        .map(|address| address.address.as_str())
+}
+
+struct FullName<'a>(&'a ObjectMeta);
+
+impl fmt::Display for FullName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let namespace = self.0.namespace.as_deref().unwrap_or("default");
+        let name = self.0.name.as_deref().unwrap_or_default();
+        write!(f, "{namespace}/{name}")
+    }
+}

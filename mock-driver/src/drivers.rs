@@ -1,0 +1,91 @@
+//! The parts that the drivers of both clouds share, and the description that the mock needs of them.
+
+use crate::cloud::Cloud;
+use crate::options::MockOptions;
+use crate::resources::{CloudError, NotFound, Unavailable};
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use lbcf_driver_sdk::webhook::StringMap;
+use lbcf_driver_sdk::{Driver, HookError, ListedBackend, RawDriver, fields};
+use std::error::Error;
+
+/// A driver of one of the mock's clouds.
+pub trait MockedDriver: RawDriver + Clone {
+    /// Its cloud.
+    fn cloud(&self) -> &Cloud;
+
+    /// Its options.
+    fn options(&self) -> &MockOptions;
+
+    /// Its description for `lbcf conformance`, which the mock serves itself.
+    fn fixture(&self) -> &'static str;
+}
+
+/// The annotation or label by which a pod asks to stay registered although it is not ready, for example during
+/// an in-place update. Its value must be `true`.
+pub const KEEP_REGISTERED: &str = "mock.lbcf/keep-registered";
+
+/// Those of the pods that are not ready that stay registered because they ask for it, by name, namespace and
+/// UID: some controllers compare only the UID.
+pub(crate) fn stay_registered(not_ready: Vec<Pod>) -> Vec<Pod> {
+    let asks = |pod: &Pod| {
+        let maps = [&pod.metadata.annotations, &pod.metadata.labels];
+        let mut maps = maps.into_iter().flatten();
+        maps.any(|map| map.get(KEEP_REGISTERED).is_some_and(|it| it == "true"))
+    };
+    let reference = |pod: Pod| Pod {
+        metadata: ObjectMeta {
+            name: pod.metadata.name,
+            namespace: pod.metadata.namespace,
+            uid: pod.metadata.uid,
+            ..ObjectMeta::default()
+        },
+        ..Pod::default()
+    };
+    let asking = not_ready.into_iter().filter(asks);
+    asking.map(reference).collect()
+}
+
+/// A backend of the cloud for `listBackends`. One that a user bound by hand has no parameters.
+pub(crate) fn listed<D: Driver<BackendAddr = String>>(
+    address: String,
+    record_id: Option<String>,
+    parameters: &StringMap,
+) -> ListedBackend<D> {
+    let mut listed = ListedBackend::new(address);
+    listed.record_id = record_id;
+    if !parameters.is_empty() {
+        listed.parameters = fields::read("parameters", parameters).ok();
+    }
+    listed
+}
+
+/// An outage is not for the user to resolve: the driver fails with the delay that the cloud asked for. It
+/// does not retry on its own, because the controller retries and reports it to the user (RTRY-05, RTRY-06).
+impl From<Unavailable> for HookError {
+    fn from(unavailable: Unavailable) -> Self {
+        Self::fail(format!("{unavailable}, the controller retries"))
+            .retry_after(unavailable.retry_after)
+    }
+}
+
+/// The message of a rejection explains how the user resolves it.
+impl<E: Error + Send + Sync + 'static> From<CloudError<E>> for HookError {
+    fn from(error: CloudError<E>) -> Self {
+        match error {
+            CloudError::Unavailable(unavailable) => unavailable.into(),
+            CloudError::Rejected(why) => why.into(),
+        }
+    }
+}
+
+/// The result of a removal. What does not exist is removed already; during an outage that is not
+/// known, and success would leave it behind.
+pub(crate) fn ignore_not_found<T>(
+    removal: Result<T, CloudError<NotFound>>,
+) -> Result<(), HookError> {
+    match removal {
+        Ok(_) | Err(CloudError::Rejected(_)) => Ok(()),
+        Err(CloudError::Unavailable(unavailable)) => Err(unavailable.into()),
+    }
+}
