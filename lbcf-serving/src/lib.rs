@@ -1,6 +1,8 @@
-//! What LBCF's servers share: an HTTP/1 listener with limits, TLS from files that change at run
-//! time, signals, log flags and durations.
+//! The parts that LBCF's servers share: an HTTP/1 listener and request bodies with limits, TLS from files
+//! that change at run time, signals, log flags and durations.
 
+#[cfg(feature = "body")]
+pub mod body;
 #[cfg(feature = "client")]
 pub mod client_stream;
 pub mod duration;

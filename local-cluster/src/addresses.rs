@@ -15,7 +15,7 @@ const PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
 /// The first address of pods that serve on this machine.
 pub(crate) const FIRST_LOCAL_POD: Ipv4Addr = Ipv4Addr::new(127, 244, 0, 2);
 
-/// Whether this is an address of such a pod.
+/// Tells the addresses of such pods from others.
 pub(crate) const fn is_local_pod(ip: IpAddr) -> bool {
     matches!(ip, IpAddr::V4(ip) if matches!(ip.octets(), [127, 244, ..]))
 }
@@ -85,7 +85,7 @@ pub(crate) fn assign<'a>(
     Ok(())
 }
 
-/// Whether two services have an address in common.
+/// The services have an address in common.
 pub(crate) fn overlap(one: &Object, other: &Object) -> bool {
     let ip =
         |service| text(service, &["spec", "clusterIP"]).filter(|ip| !matches!(*ip, "" | "None"));

@@ -32,6 +32,7 @@ pub(crate) use review::Review;
 
 use client::WebhookClient;
 use configurations::WebhookConfigurations;
+use review::Calls;
 
 use crate::resources::Registry;
 use crate::store::Store;
@@ -68,12 +69,16 @@ impl Admission {
         registry: &Registry,
     ) -> Review<'a> {
         let deadline = Instant::now() + REQUEST_TIME;
+        let calls = Calls {
+            store: &self.store,
+            client: &self.client,
+        };
         match self.configurations.webhooks() {
             Some(webhooks) if !attributes.is_exempt() => {
                 let others = registry.equivalents(attributes.kind);
-                Review::of(self, attributes, others, &webhooks, deadline)
+                Review::of(calls, attributes, others, &webhooks, deadline)
             }
-            _ => Review::without_webhooks(self, attributes, deadline),
+            _ => Review::without_webhooks(calls, attributes, deadline),
         }
     }
 }

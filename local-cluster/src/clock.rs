@@ -21,7 +21,7 @@ pub(crate) fn seconds(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// How long until `seconds` after `start`; zero if that time has passed.
+/// The time until `seconds` after `start`; zero if that has passed.
 pub(crate) fn left_until(start: Timestamp, seconds: i64, now: Timestamp) -> Duration {
     let seconds = SignedDuration::from_secs(seconds.clamp(0, u32::MAX.into()));
     let end = start.checked_add(seconds).unwrap_or(Timestamp::MAX);

@@ -128,8 +128,8 @@ async fn open(options: &LocalClusterOptions) -> Result<Arc<Store>, Error> {
     };
     for lost in unreadable {
         tracing::error!(
-            directory = %directory.display(), object = lost.key, why = lost.why,
-            "skipping an object in the data directory that cannot be read"
+            directory = %directory.display(), line = lost.number, why = lost.why,
+            "skipping a line in the log of the data directory that cannot be read"
         );
     }
     Ok(store)

@@ -5,13 +5,16 @@
 
 mod error_response;
 mod fault;
-mod inject;
 mod request;
-mod schedule;
 mod watch_body;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use futures::stream;
+use http::StatusCode;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -19,12 +22,10 @@ pub use self::error_response::ErrorResponse;
 pub use self::fault::{Fault, WatchEnd};
 pub use self::request::{RequestFilter, Verb};
 
-pub(crate) use self::inject::Disconnect;
 pub(crate) use self::request::RequestInfo;
 
-use self::fault::Effect;
-use self::schedule::FaultProgress;
-use self::watch_body::WatchRegistry;
+use self::fault::{Effect, FaultAction, FaultProgress};
+use self::watch_body::{PlannedEnd, WatchBody, WatchRegistry};
 
 /// The faults of a cluster. Clones belong to the same cluster.
 ///
@@ -63,6 +64,12 @@ struct ActiveFault {
     ended: CancellationToken,
 }
 
+/// A connection that ends without a response: an extension of the response in process, and the error
+/// of a server's service.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("a fault was injected")]
+pub(crate) struct Disconnect;
+
 /// The effects on one request in order, each with the end of its fault.
 type Effects = Vec<(Effect, CancellationToken)>;
 
@@ -87,6 +94,46 @@ impl Faults {
     /// Ends the running watches that match the filter. Returns how many.
     pub fn end_watches(&self, end: WatchEnd, filter: &RequestFilter) -> usize {
         self.0.watches.end(end, filter)
+    }
+
+    /// Runs `handler`, unless a fault prevents it, with the faults that match the request.
+    pub(crate) async fn apply<E>(
+        &self,
+        request: &RequestInfo<'_>,
+        handler: impl Future<Output = Result<Response, E>>,
+    ) -> Result<Response, E> {
+        let effects = self.select(request);
+        for (effect, ended) in &effects {
+            if let Effect::Before(action) = effect
+                && let Some(response) = perform(action, ended, request).await
+            {
+                return Ok(response);
+            }
+        }
+        let mut result = handler.await;
+        for (effect, ended) in &effects {
+            if let Effect::After(action) = effect
+                && let Some(response) = perform(action, ended, request).await
+            {
+                result = Ok(response);
+            }
+        }
+        let is_watch = request.verb == Verb::Watch;
+        result.map(|response| {
+            if !is_watch || response.status() != StatusCode::OK {
+                return response;
+            }
+            let planned = effects.iter().find_map(|(effect, ended)| match effect {
+                Effect::Watch(end, after) => Some(PlannedEnd {
+                    end: *end,
+                    after: *after,
+                    cancelled: ended.clone(),
+                }),
+                _ => None,
+            });
+            let watch = watch_body::register(&self.0.watches, request);
+            response.map(|body| Body::new(WatchBody::new(body, watch, planned)))
+        })
     }
 
     fn select(&self, request: &RequestInfo<'_>) -> Effects {
@@ -124,12 +171,12 @@ pub struct FaultGuard {
 }
 
 impl FaultGuard {
-    /// How many requests the fault has hit so far.
+    /// The number of requests that the fault has hit so far.
     pub fn hits(&self) -> u64 {
         self.active.progress.borrow().hits
     }
 
-    /// How many requests its filter has matched so far, hit or not.
+    /// The number of requests that its filter has matched so far, hit or not.
     pub fn matched(&self) -> u64 {
         self.active.progress.borrow().matched
     }
@@ -149,4 +196,35 @@ impl Drop for FaultGuard {
             .retain(|active| !Arc::ptr_eq(active, &self.active));
         self.active.ended.cancel();
     }
+}
+
+/// Waits, or returns the response to send instead.
+async fn perform(
+    action: &FaultAction,
+    ended: &CancellationToken,
+    request: &RequestInfo<'_>,
+) -> Option<Response> {
+    match action {
+        FaultAction::Delay(time) => {
+            tokio::select! {
+                () = tokio::time::sleep(*time) => {}
+                () = ended.cancelled() => {}
+            }
+            None
+        }
+        FaultAction::Hold => {
+            ended.cancelled().await;
+            None
+        }
+        FaultAction::Abort(error) => Some(error.response(request)),
+        FaultAction::Disconnect => Some(disconnect()),
+    }
+}
+
+/// A response that servers replace by the end of the connection; in process, its body fails.
+fn disconnect() -> Response {
+    let failing = stream::once(async { Err::<Bytes, _>(watch_body::reset()) });
+    let mut response = Response::new(Body::from_stream(failing));
+    response.extensions_mut().insert(Disconnect);
+    response
 }

@@ -44,21 +44,11 @@ impl FieldError {
     }
 
     pub(crate) fn duplicate(field: impl Into<String>, value: &Value) -> Self {
-        Self::shown_duplicate(field, &value.to_string())
-    }
-
-    /// A duplicate whose value is not shown as JSON.
-    pub(crate) fn shown_duplicate(field: impl Into<String>, shown: &str) -> Self {
         Self::new(
             "FieldValueDuplicate",
             field,
-            format!("Duplicate value: {shown}"),
+            format!("Duplicate value: {value}"),
         )
-    }
-
-    /// The value refers to something that does not exist.
-    pub(crate) fn not_found(field: impl Into<String>, value: &Value) -> Self {
-        Self::new("FieldValueNotFound", field, format!("Not found: {value}"))
     }
 
     /// The value has too many bytes, items or properties, so the message does not contain it.

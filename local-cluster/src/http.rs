@@ -2,7 +2,6 @@
 
 mod accept;
 mod body;
-
 mod containers;
 mod continuation;
 mod discovery;
@@ -34,5 +33,4 @@ mod watch;
 mod write;
 
 pub(crate) use crate::faults::Disconnect;
-pub(crate) use body::BodyBudget;
 pub(crate) use route::{Stop, router, unauthorized};

@@ -35,7 +35,7 @@
 //! # What is supported
 //!
 //! * **Documents**: discovery, plain and aggregated, with ETags; OpenAPI v3 of every kind, custom ones
-//!   included, for `kubectl explain` and kubectl's patches; `/version` and health checks.
+//!   included, with the operations that `kubectl explain` and kubectl's patches read; `/version` and health checks.
 //! * **Kinds**: those of an API server in its stable groups, and custom resources. Access reviews allow
 //!   everything.
 //! * **Reads**: get; list with selectors, `limit`/`continue`, and `resourceVersionMatch`; watch from any
@@ -47,7 +47,8 @@
 //!   fields of pods, services, EndpointSlices, workloads, config maps and secrets. The subresources `status`, `scale`,
 //!   `eviction` and `finalize`.
 //! * **Custom resources**: all keywords of structural schemas, formats, list types, defaults and
-//!   pruning, CEL rules with transition rules and ratcheting; definitions are validated too.
+//!   pruning, CEL rules with transition rules and ratcheting. Definitions must be structural, with rules that
+//!   compile and are estimated to be cheap enough, but not all messages are those of a cluster.
 //! * **Admission**: mutating and validating webhooks over HTTPS. The address of a webhook behind a service
 //!   is set by [`LocalClusterOptions::service_addresses`] or [`LocalCluster::set_service_address`].
 //! * **Controllers**: a scheduler and a kubelet for all nodes (optional: [`LocalClusterOptions::run_pods`]),
@@ -78,7 +79,9 @@
 //!   are JSON, YAML or, for reviews, protobuf. `/openapi/v2` has no types.
 //! * **Webhooks**: match conditions and conversion webhooks (both rejected), reviews in `v1beta1`. Writes of
 //!   controllers are not reviewed and have no field manager.
-//! * **CEL**: a limit of the cost at run time besides the estimate; no `sortBy`, `optMap` and loops over two variables.
+//! * **CEL**: no `sortBy`, `optMap` and loops over two variables. The estimated costs of rules are those of a
+//!   cluster or above; at run time, loops are limited instead of costs.
+//! * **Formats** without a check: numbers of cards, books and persons, colours, e-mail and MAC addresses.
 //!
 //! # Modules
 //!

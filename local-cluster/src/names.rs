@@ -36,7 +36,7 @@ pub(crate) fn is_label_value(text: &str) -> bool {
     text.is_empty() || is_qualified_part(text)
 }
 
-/// Whether this is a valid key of a label or an annotation.
+/// Accepts the keys of labels and annotations.
 pub(crate) fn is_label_key(key: &str) -> bool {
     match key.split_once('/') {
         None => is_qualified_part(key),
@@ -48,7 +48,7 @@ fn is_qualified_part(text: &str) -> bool {
     text.len() <= MAX_LABEL && is_qualified_part_of_any_length(text)
 }
 
-/// Whether this has the form of the name in a label's key, or of a label's value that is not empty.
+/// Accepts the form of the name in a label's key, and of a label's value that is not empty.
 pub(crate) fn is_qualified_part_of_any_length(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric();
     text.starts_with(plain)

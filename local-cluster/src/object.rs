@@ -112,7 +112,7 @@ pub(crate) fn set_managers(object: &mut Object, managers: Vec<Value>) {
     }
 }
 
-/// Whether the object has a deletion timestamp.
+/// The object has a deletion timestamp.
 pub(crate) fn is_deleting(object: &Object) -> bool {
     meta(object, "deletionTimestamp").is_some()
 }

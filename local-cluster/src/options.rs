@@ -46,9 +46,12 @@ pub struct LocalClusterOptions {
     ///
     /// The directory is created if it is missing, and is locked against other processes. Every write is
     /// passed to the operating system before it is visible, so an acknowledged write survives the end of
-    /// the process, even by `kill -9`. It is not synced: a power loss or a crash of the machine can lose the
-    /// last writes, at most those of the last 4 MB. The cluster is then in an earlier consistent state, and
-    /// no resource version is used twice.
+    /// the process, even by `kill -9`. It is not synced at once: a power loss or a crash of the machine can lose
+    /// the last thousand writes. The cluster is then in an earlier consistent state, and no resource version is
+    /// used twice.
+    ///
+    /// The writes are a log, which grows until the next start and then keeps the present objects only.
+    /// Directories of versions before this log are refused.
     ///
     /// A write that the disk refuses, because it is full, read-only or missing, fails with
     /// `500 InternalError` and changes nothing.

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// What a request counter is for.
+/// A client, a verb and a resource, for which requests are counted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct RequestKey {
@@ -35,7 +35,7 @@ impl RequestKey {
         }
     }
 
-    /// Whether the verb is one of create, update, patch, delete and deletecollection.
+    /// True for create, update, patch, delete and deletecollection.
     pub fn is_write(&self) -> bool {
         matches!(
             self.verb,
@@ -43,7 +43,7 @@ impl RequestKey {
         )
     }
 
-    /// Whether the resource is `events` of the core group or of `events.k8s.io`.
+    /// True for `events` of the core group and of `events.k8s.io`.
     pub fn is_event(&self) -> bool {
         matches!(self.resource.as_str(), "events" | "events.k8s.io/events")
     }

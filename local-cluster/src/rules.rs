@@ -12,12 +12,12 @@ mod options;
 mod update;
 
 pub(crate) use builtin::taken_addresses;
-pub(crate) use complete::{FieldValidation, decode};
+pub(crate) use complete::decode;
 pub(crate) use create::{Stamp, forget_past, prepare_create};
 pub(crate) use delete::{DeleteOptions, Deletion, Propagation, decide_deletion};
 pub(crate) use metadata::{check_name, clean_metadata};
-pub(crate) use options::WriteOptions;
-pub(crate) use update::{Part, Update, decide_update, is_removable};
+pub(crate) use options::{FieldValidation, Part, WriteOptions};
+pub(crate) use update::{Update, decide_update, is_removable};
 
 /// The finalizer of a foreground deletion; the garbage collector removes it once no dependents are
 /// left.

@@ -1,7 +1,7 @@
 //! Structural schemas of custom resources: defaulting, pruning, validation and CEL rules.
 //!
-//! A definition's schema is compiled once, into a [`Node`] for each level with its patterns and
-//! rules. Everything else walks a value and its schema together.
+//! A definition's schema is compiled once, into a [`Node`] for each level with its patterns, and a
+//! [`RuleTree`] of its rules. Everything else walks a value and its schema together.
 
 mod cel;
 mod correlate;
@@ -20,33 +20,27 @@ use serde_json::Value;
 
 use crate::field_error::FieldError;
 use correlate::CorrelatedValue;
-use message::ErrorType;
+use message::{ErrorType, shown};
+use path::{FieldPath, NIL_PATH};
 
-pub(crate) use cel::{ValidationRule, find_field};
+pub(crate) use cel::{RuleTree, ValidationResult, ValidationRule, find_field};
 pub(crate) use format::is_known as is_known_format;
-pub(crate) use message::{json_text, shown};
 pub(crate) use node::Node;
-use path::NIL_PATH;
 pub(crate) use pattern::compile as compile_pattern;
-
-/// Errors of an object, and warnings of its rules.
-#[derive(Debug, Default)]
-pub(crate) struct ValidationResult {
-    pub(crate) errors: Vec<FieldError>,
-    /// Errors of values that the update does not change (ratcheting).
-    pub(crate) warnings: Vec<String>,
-}
 
 /// The compiled schema of a kind.
 #[derive(Debug)]
 pub(crate) struct Schema {
     root: Node,
+    rules: Option<RuleTree>,
 }
 
 impl Schema {
     pub(crate) fn read(schema: &Value) -> Self {
+        let root = Node::read(schema);
         Self {
-            root: Node::read(schema),
+            rules: RuleTree::read(schema, &root),
+            root,
         }
     }
 
@@ -107,27 +101,48 @@ impl Schema {
         new: &Value,
         old: Option<&Value>,
     ) -> ValidationResult {
-        if self.root.rule_depth.is_none() {
-            return ValidationResult {
-                errors,
-                ..ValidationResult::default()
-            };
+        let mut warnings = Vec::new();
+        if let Some(tree) = &self.rules {
+            if errors.iter().any(ErrorType::blocks_rules) {
+                errors.push(ErrorType::Invalid.at(
+                    NIL_PATH,
+                    Some("null"),
+                    "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+                ));
+            } else {
+                let node = &self.root;
+                let schema = cel::Ruled { node, tree };
+                let result = cel::run(schema, new, old, &FieldPath::root(""));
+                errors.extend(result.errors);
+                warnings = result.warnings;
+            }
         }
-        if errors.iter().any(ErrorType::blocks_rules) {
-            errors.push(ErrorType::Invalid.at(
-                NIL_PATH,
-                Some("null"),
-                "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
-            ));
-            return ValidationResult {
-                errors,
-                ..ValidationResult::default()
-            };
-        }
-        let mut result = cel::run(&self.root, new, old);
-        errors.append(&mut result.errors);
-        ValidationResult { errors, ..result }
+        ValidationResult { errors, warnings }
     }
+}
+
+/// Validates a default: on create, and on an update that does not change it. Pruning must not change it.
+pub(crate) fn default_errors(
+    node: &Node,
+    rules: Option<&RuleTree>,
+    value: &Value,
+    place: &str,
+) -> Vec<FieldError> {
+    let mut errors = validate::validate(node, value, None, place);
+    if !prune::prune(node, &mut value.clone()).is_empty() {
+        let detail = "must not have unknown fields";
+        errors.push(ErrorType::Invalid.at(place, Some(&shown(value)), detail));
+    }
+    if let (true, Some(tree)) = (errors.is_empty(), rules) {
+        let (schema, path) = (cel::Ruled { node, tree }, FieldPath::root(place));
+        for old in [Some(value), None] {
+            let found = cel::run(schema, value, old, &path).errors;
+            if !found.is_empty() {
+                return found;
+            }
+        }
+    }
+    errors
 }
 
 #[cfg(test)]

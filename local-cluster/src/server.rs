@@ -1,6 +1,5 @@
 //! The API on a socket, for kubectl and other clients.
 
-mod auth;
 mod certificate;
 mod kubeconfig;
 mod options;
@@ -20,12 +19,12 @@ use tokio_util::sync::CancellationToken;
 
 use self::service::Api;
 use crate::error::Error;
-use crate::http::BodyBudget;
+use lbcf_serving::body::BodyBudget;
 
 pub use self::options::{ServeOptions, Tls};
 pub use self::token::Token;
 
-/// How long the shutdown waits for connections; each of them has less.
+/// The time that the shutdown waits for connections; each of them has less.
 const SHUTDOWN: Duration = Duration::from_secs(3);
 /// A listening server; dropping it stops it.
 #[derive(Debug)]

@@ -4,6 +4,8 @@
 //! every error of a request is an [`ApiError`], and each kind of error has one constructor here. The
 //! rules return it too, and HTTP only renders it.
 
+mod objects;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -89,51 +91,6 @@ impl ApiError {
         Value::Object(status)
     }
 
-    pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
-        let message = format!("{} \"{name}\" not found", kind.qualified_resource());
-        Self::new(404, "NotFound", message).with(resource_details(kind, name))
-    }
-
-    pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
-        let message = format!("{} \"{name}\" already exists", kind.qualified_resource());
-        Self::new(409, "AlreadyExists", message).with(resource_details(kind, name))
-    }
-
-    fn not_fulfilled(resource: &str, name: &str, why: &str) -> Self {
-        let message = format!("Operation cannot be fulfilled on {resource} \"{name}\": {why}");
-        Self::new(409, "Conflict", message)
-    }
-
-    pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
-        let details = resource_details(kind, name);
-        Self::not_fulfilled(&kind.qualified_resource(), name, why).with(details)
-    }
-
-    /// The object was written in between.
-    pub(crate) fn modified(kind: &Kind, name: &str) -> Self {
-        Self::conflict(
-            kind,
-            name,
-            "the object has been modified; please apply your changes to the latest version and try again",
-        )
-    }
-
-    pub(crate) fn uid_precondition(kind: &Kind, name: &str, given: &str, actual: &str) -> Self {
-        let why = format!(
-            "the UID in the precondition ({given}) does not match the UID in record ({actual}). The object might have been deleted and then recreated"
-        );
-        let details = kind_details(&kind.group, &kind.kind, name);
-        Self::not_fulfilled(&kind.qualified_kind(), name, &why).with(details)
-    }
-
-    pub(crate) fn version_precondition(kind: &Kind, name: &str, given: &str, actual: u64) -> Self {
-        let why = format!(
-            "the ResourceVersion in the precondition ({given}) does not match the ResourceVersion in record ({actual}). The object might have been modified"
-        );
-        let details = kind_details(&kind.group, &kind.kind, name);
-        Self::not_fulfilled(&kind.qualified_kind(), name, &why).with(details)
-    }
-
     pub(crate) fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
         let mut seen = HashSet::new();
         let mut lines: Vec<String> = Vec::new();
@@ -155,16 +112,6 @@ impl ApiError {
         details.retain(|_, value| *value != "");
         details.insert("causes".to_owned(), Value::from(causes));
         Self::new(422, "Invalid", message).with(Value::Object(details))
-    }
-
-    /// An update lacks the `resourceVersion`.
-    pub(crate) fn version_required(kind: &Kind, name: &str) -> Self {
-        let error = FieldError::invalid(
-            "metadata.resourceVersion",
-            &Value::from(0),
-            "must be specified for an update",
-        );
-        Self::invalid(&kind.group, &kind.plural, name, &[error])
     }
 
     pub(crate) fn patch_rejected() -> Self {
@@ -198,85 +145,6 @@ impl ApiError {
 
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
-    }
-
-    pub(crate) fn cannot_handle(kind: &Kind, why: &str) -> Self {
-        Self::bad_request(format!(
-            "{0} in version \"{1}\" cannot be handled as a {0}: {why}",
-            kind.kind, kind.version
-        ))
-    }
-
-    pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
-        let message = format!(
-            "{} \"{name}\" is forbidden: {why}",
-            kind.qualified_resource()
-        );
-        Self::new(403, "Forbidden", message).with(resource_details(kind, name))
-    }
-
-    pub(crate) fn namespace_terminating(kind: &Kind, name: &str, namespace: &str) -> Self {
-        let why = format!(
-            "unable to create new content in namespace {namespace} because it is being terminated"
-        );
-        let mut error = Self::forbidden(kind, name, &why);
-        if let Some(details) = &mut error.0.details {
-            details.insert(
-                "causes".to_owned(),
-                json!([{
-                    "reason": "NamespaceTerminating",
-                    "message": format!("namespace {namespace} is being terminated"),
-                    "field": "metadata.namespace",
-                }]),
-            );
-        }
-        error
-    }
-
-    pub(crate) fn apply_conflicts(conflicts: &[(String, String)]) -> Self {
-        let causes: Vec<Value> = conflicts
-            .iter()
-            .map(|(manager, field)| {
-                json!({
-                    "reason": "FieldManagerConflict",
-                    "message": format!("conflict with {manager}"),
-                    "field": field,
-                })
-            })
-            .collect();
-        let message = match conflicts {
-            [(manager, field)] => {
-                format!("Apply failed with 1 conflict: conflict with {manager}: {field}")
-            }
-            many => {
-                let mut lines: Vec<String> = Vec::new();
-                let mut last = "";
-                for (manager, field) in many {
-                    if manager != last {
-                        lines.push(format!("conflicts with {manager}:"));
-                        last = manager;
-                    }
-                    lines.push(format!("- {field}"));
-                }
-                format!(
-                    "Apply failed with {} conflicts: {}",
-                    many.len(),
-                    lines.join("\n")
-                )
-            }
-        };
-        Self::new(409, "Conflict", message).with(json!({"causes": causes}))
-    }
-
-    pub(crate) fn untyped_patch(kind: &Kind, wanted: &Object, why: &str) -> Self {
-        let message = format!(
-            "failed to create typed patch object ({}/{}; {}, Kind={}): {why}",
-            crate::object::namespace(wanted),
-            crate::object::name(wanted),
-            kind.api_version(),
-            kind.kind,
-        );
-        Self::new(500, "", message)
     }
 
     pub(crate) fn method_not_allowed() -> Self {

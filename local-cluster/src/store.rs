@@ -4,10 +4,8 @@
 
 mod database;
 mod disk;
-mod draft;
 mod error;
 mod key;
-mod resource;
 mod resource_store;
 mod scan;
 mod state;
@@ -18,11 +16,11 @@ mod watch_cursor;
 pub(crate) use database::Store;
 #[cfg(test)]
 pub(crate) use disk::tests::TempDirectory;
-#[cfg(test)]
-pub(crate) use draft::count::serialised;
-pub(crate) use error::{DiskError, InsertError, OpenError, TooLarge, WriteError};
-pub(crate) use resource::Resource;
+pub(crate) use error::{DiskError, OpenError, WriteError};
+pub(crate) use key::Resource;
 pub(crate) use scan::{Found, Range, Scan};
 pub(crate) use stored::Stored;
+#[cfg(test)]
+pub(crate) use stored::count::serialised;
 pub(crate) use watch_cache::{EventType, Expired, StoreEvent};
 pub(crate) use watch_cursor::WatchCursor;

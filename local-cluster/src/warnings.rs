@@ -1,8 +1,8 @@
 //! Warnings to clients, within bounds.
 
-/// How many warnings a request may have.
+/// The most warnings of a request.
 const MAX_WARNINGS: usize = 256;
-/// How many characters of warnings a response may have.
+/// The most characters of warnings in a response.
 const MAX_CHARACTERS: usize = 4096;
 /// To how many characters each warning is truncated if there are more.
 const SHORT: usize = 256;

@@ -22,7 +22,7 @@ use crate::resources::{Kind, Registry};
 use crate::status::ApiError;
 use crate::store::{DiskError, Store, Stored, WriteError};
 
-/// How often a write is retried before the client receives a conflict.
+/// The number of attempts before the client receives a conflict.
 const ATTEMPTS: usize = 100;
 
 /// The cluster as the modules of this crate share it.
@@ -86,15 +86,41 @@ impl Cluster {
             .get(&kind.storage, namespace, name)
             .ok_or_else(|| ApiError::not_found(kind, name))
     }
-}
 
-/// `None` if the object was written in between, so that the write must be retried.
-fn or_stale<T>(result: Result<T, WriteError>) -> Result<Option<T>, ApiError> {
-    match result {
-        Ok(written) => Ok(Some(written)),
-        Err(WriteError::Stale) => Ok(None),
-        Err(WriteError::TooLarge) => Err(ApiError::too_large_to_store()),
-        Err(WriteError::Disk(error)) => Err(error.into()),
+    /// `None` if the object was written in between, so that the write must be retried.
+    fn or_stale<T>(
+        &self,
+        result: Result<T, WriteError>,
+        kind: &Kind,
+        address: (&str, &str),
+    ) -> Result<Option<T>, ApiError> {
+        match result {
+            Err(WriteError::Stale) => Ok(None),
+            result => result
+                .map(Some)
+                .map_err(|error| self.write_error(error, kind, address)),
+        }
+    }
+
+    pub(crate) fn write_error(
+        &self,
+        error: WriteError,
+        kind: &Kind,
+        (namespace, name): (&str, &str),
+    ) -> ApiError {
+        match error {
+            WriteError::Exists => ApiError::already_exists(kind, name),
+            WriteError::Stale => ApiError::modified(kind, name),
+            WriteError::TooLarge => ApiError::too_large_to_store(),
+            WriteError::Disk(error) => error.into(),
+            WriteError::NamespaceTerminating => {
+                ApiError::namespace_terminating(kind, name, namespace)
+            }
+            WriteError::NamespaceMissing => match self.registry.builtin("", "namespaces") {
+                Some(kind) => ApiError::not_found(&kind, namespace),
+                None => ApiError::bad_request(format!("namespace {namespace} not found")),
+            },
+        }
     }
 }
 

@@ -204,27 +204,6 @@ async fn clients_can_write_managed_fields() {
 }
 
 #[tokio::test]
-async fn too_many_managers_are_merged() {
-    let cluster = cluster(quick()).await;
-    call(
-        &cluster,
-        "POST",
-        &format!("{MAPS}?fieldManager=m"),
-        Some(map(json!({}))),
-    )
-    .await;
-    let mut last = Value::Null;
-    for n in 0..12 {
-        let one = format!("{MAPS}/m?fieldManager=m{n}");
-        let patch = json!({"data": {format!("k{n}"): "v"}});
-        last = call(&cluster, "PATCH", &one, Some(patch)).await.1;
-    }
-    let names: Vec<String> = managers(&last).into_iter().map(|(name, ..)| name).collect();
-    assert_eq!(names.len(), 10);
-    assert!(names.contains(&"ancient-changes".to_owned()), "{names:?}");
-}
-
-#[tokio::test]
 async fn pods_and_services_are_merged_by_the_keys_of_kubernetes() {
     let cluster = cluster(quick()).await;
     let services = "/api/v1/namespaces/default/services/s";

@@ -52,7 +52,7 @@ pub(crate) struct Attributes<'a> {
 }
 
 impl Attributes<'_> {
-    /// Whether no webhook is called. Otherwise a bad configuration could prevent its own deletion.
+    /// Requests for which no webhook is called. Otherwise a bad configuration could prevent its own deletion.
     pub(super) fn is_exempt(&self) -> bool {
         // Webhooks would receive the scaled object instead of the Scale.
         self.kind.group == "admissionregistration.k8s.io" || self.part == Part::Scale

@@ -20,9 +20,9 @@ use super::webhook::Webhook;
 
 /// The maximum size of a response in bytes: that of an object, which a patch can contain.
 const MAX_RESPONSE: usize = 3 * 1024 * 1024;
-/// How many clients are kept, each for one CA bundle.
+/// At most this many clients are kept, each for one CA bundle.
 const MAX_CLIENTS: usize = 64;
-/// How long an idle connection is kept, and how many of them to one server.
+/// The time that an idle connection is kept, and the number of them to one server.
 const IDLE: Duration = Duration::from_secs(90);
 const MAX_IDLE: usize = 16;
 

@@ -56,13 +56,13 @@ fn covers(rule: &RuleWithOperations, attributes: &Attributes<'_>, kind: &Kind) -
             .any(|resource| names(resource, &kind.plural, attributes.subresource()))
 }
 
-/// Whether `pods`, `pods/status`, `pods/*`, `*`, `*/status` or `*/*` names this part of a resource.
+/// Compares `pods`, `pods/status`, `pods/*`, `*`, `*/status` or `*/*` with a part of a resource.
 fn names(given: &str, plural: &str, subresource: &str) -> bool {
     let (resource, part) = given.split_once('/').unwrap_or((given, ""));
     (resource == "*" || resource == plural) && (part == "*" || part == subresource)
 }
 
-/// Whether the object selector matches the object before or after the write.
+/// Matches the object before or after the write.
 pub(super) fn selects_object(
     webhook: &Webhook,
     object: Option<&Object>,

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use tokio::time::Instant;
 
-use super::Admission;
 use super::attributes::{Attributes, Operation};
+use super::client::WebhookClient;
 use super::configurations::Webhooks;
 use super::failure::WebhookFailure;
 use super::matching::{matching_kind, selects_namespace, selects_object};
@@ -19,15 +19,22 @@ use crate::object::{Object, text};
 use crate::resources::Kind;
 use crate::rules::{FieldValidation, clean_metadata, decode};
 use crate::status::ApiError;
-use crate::store::{Resource, Stored};
+use crate::store::{Resource, Store, Stored};
 use crate::warnings::note;
 
-/// How many validating webhooks are called concurrently.
+/// At most this many validating webhooks are called concurrently.
 const AT_ONCE: usize = 32;
+
+/// The objects that webhooks concern, and the client that calls them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calls<'a> {
+    pub(super) store: &'a Store,
+    pub(super) client: &'a WebhookClient,
+}
 
 #[derive(Debug)]
 pub(crate) struct Review<'a> {
-    admission: &'a Admission,
+    calls: Calls<'a>,
     attributes: Attributes<'a>,
     /// The other kinds of the same objects.
     equivalents: Vec<Arc<Kind>>,
@@ -40,12 +47,12 @@ pub(crate) struct Review<'a> {
 
 impl<'a> Review<'a> {
     pub(super) fn without_webhooks(
-        admission: &'a Admission,
+        calls: Calls<'a>,
         attributes: Attributes<'a>,
         deadline: Instant,
     ) -> Self {
         Self {
-            admission,
+            calls,
             attributes,
             equivalents: Vec::new(),
             mutating: Vec::new(),
@@ -56,7 +63,7 @@ impl<'a> Review<'a> {
     }
 
     pub(super) fn of(
-        admission: &'a Admission,
+        calls: Calls<'a>,
         attributes: Attributes<'a>,
         equivalents: Vec<Arc<Kind>>,
         webhooks: &Webhooks,
@@ -72,7 +79,7 @@ impl<'a> Review<'a> {
             mutating: covering(&webhooks.mutating),
             validating: covering(&webhooks.validating),
             equivalents,
-            ..Self::without_webhooks(admission, attributes, deadline)
+            ..Self::without_webhooks(calls, attributes, deadline)
         }
     }
 
@@ -206,7 +213,6 @@ impl<'a> Review<'a> {
         }
     }
 
-    /// Whether the selectors of a webhook match the object and its namespace.
     fn selects(&self, webhook: &Webhook, object: Option<&Object>, before: Option<&Stored>) -> bool {
         if !selects_object(webhook, object, before.map(|stored| &stored.object)) {
             return false;
@@ -222,7 +228,7 @@ impl<'a> Review<'a> {
             return selects_namespace(webhook, object);
         }
         let namespaces = Resource::new("", "namespaces");
-        let namespace = self.admission.store.get(&namespaces, "", namespace);
+        let namespace = self.calls.store.get(&namespaces, "", namespace);
         selects_namespace(webhook, namespace.as_deref().map(|stored| &stored.object))
     }
 
@@ -242,7 +248,7 @@ impl<'a> Review<'a> {
         let review = Bytes::from(admission_review(&uid, &self.attributes, objects).to_string());
         let left = self.deadline.saturating_duration_since(Instant::now());
         let timeout = webhook.timeout.min(left);
-        let response = self.admission.client.post(webhook, review, timeout).await;
+        let response = self.calls.client.post(webhook, review, timeout).await;
         let response = response.and_then(|raw| response::read(&raw, &uid, mutating));
         let error = response.as_ref().err();
         tracing::debug!(webhook = webhook.name, error, "called a webhook");

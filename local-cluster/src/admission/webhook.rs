@@ -15,13 +15,13 @@ use crate::store::Stored;
 pub(super) struct Webhook {
     pub(super) name: String,
     pub(super) rules: Vec<RuleWithOperations>,
-    /// Whether `matchPolicy` is `Equivalent`.
+    /// `matchPolicy: Equivalent`.
     pub(super) equivalent: bool,
     pub(super) namespaces: LabelSelector,
     pub(super) objects: LabelSelector,
-    /// Whether `failurePolicy` is `Ignore`.
+    /// `failurePolicy: Ignore`.
     pub(super) ignores_failure: bool,
-    /// Whether `reinvocationPolicy` is `IfNeeded`.
+    /// `reinvocationPolicy: IfNeeded`.
     pub(super) reinvocation: bool,
     pub(super) timeout: Duration,
     /// The URL without its query.

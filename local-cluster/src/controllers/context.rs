@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use super::owners::{
     IndexedObject, OwnerIndex, controller_reference, controller_uid, with_owner, without_owners,
 };
-use super::write::{self, CreateError};
+use super::write;
 use crate::object::{Object, is_deleting};
 use crate::resources::Kind;
 use crate::rules::DeleteOptions;
 use crate::selector::LabelSelector;
+use crate::status::ApiError;
 use crate::store::Stored;
 use crate::writer::Cluster;
 
@@ -98,11 +99,7 @@ impl<'a> Context<'a> {
     }
 
     /// Creates an object with the workload as its controller.
-    pub(super) fn create(
-        &mut self,
-        kind: &Kind,
-        object: &Object,
-    ) -> Result<Arc<Stored>, CreateError> {
+    pub(super) fn create(&mut self, kind: &Kind, object: &Object) -> Result<Arc<Stored>, ApiError> {
         let created = write::create(self.cluster, kind, &self.owned(object))?;
         // Indexed before its event arrives, so that it is not created twice.
         self.owners.apply(&kind.storage, &created, false);

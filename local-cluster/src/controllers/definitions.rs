@@ -105,7 +105,7 @@ fn clean_up(cluster: &Cluster, definition: &Stored) {
     }
 }
 
-/// Whether a definition has all names that it asks for.
+/// A definition has all names that it asks for.
 fn has_names(definition: &Object) -> bool {
     at(definition, &["status", "acceptedNames"]) == at(definition, &["spec", "names"])
 }

@@ -1,6 +1,5 @@
 //! Deployments: one ReplicaSet for each revision of the template, and rollouts between them.
 
-mod replica_set;
 mod revision;
 mod scale;
 mod status;
@@ -9,16 +8,18 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use self::replica_set::{REVISION, ReplicaSet, RolloutStrategy};
 use self::revision::{
     annotate, beyond_history, current, is_current, new_replica_set, resized, with_revision,
 };
-use self::scale::{Resize, rolling_update, scale_paused, size_of_new, to_zero};
+use self::scale::{
+    REVISION, ReplicaSet, Resize, RolloutStrategy, rolling_update, scale_paused, size_of_new,
+    to_zero,
+};
 use self::status::{StatusUpdate, is_complete};
 use super::context::Context;
 use super::owners::controller_uid;
 use super::pods::has_ended;
-use super::write::{self, CreateError};
+use super::write;
 use crate::object::{Object, at, is_deleting, name, text};
 use crate::resources::Kind;
 
@@ -127,7 +128,7 @@ impl Rollout<'_, '_> {
         }
     }
 
-    /// Whether some pods of old revisions have not ended.
+    /// Pods that are being deleted count until they have ended.
     fn has_old_pods(&self) -> bool {
         let Some(pods) = self.ctx.builtin("", "pods") else {
             return false;
@@ -152,7 +153,7 @@ impl Rollout<'_, '_> {
                     .set_progress("True", "NewReplicaSetCreated", &message);
                 Some(created)
             }
-            Err(CreateError::Exists) => {
+            Err(why) if why.reason() == "AlreadyExists" => {
                 let store = &self.ctx.cluster.store;
                 let found = store.get(&self.kind.storage, namespace, &name);
                 found.filter(|found| {
@@ -160,9 +161,9 @@ impl Rollout<'_, '_> {
                         && is_current(deployment, &found.object)
                 })
             }
-            Err(CreateError::NoNamespace) => None,
+            Err(why) if write::lacks_namespace(&why) => None,
             Err(why) => {
-                let why = why.message(self.kind, &name, namespace);
+                let why = why.message();
                 let message = format!("Failed to create new replica set {name:?}: {why}");
                 self.status
                     .set_progress("False", "ReplicaSetCreateError", &message);

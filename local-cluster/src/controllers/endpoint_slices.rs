@@ -13,23 +13,21 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta_v1;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use self::desired::{EndpointGroup, endpoint_inputs, families, groups, has_slices};
+use self::desired::{
+    EndpointGroup, MANAGED_BY, MANAGER, SERVICE_NAME, endpoint_inputs, families, groups, has_slices,
+};
 use self::plan::{Scope, plan};
 use super::indexes::{LabelIndex, MultiMap, SelectorIndex};
 use super::pods::node_name;
 use super::queues::Throttle;
 use super::run::Controller;
-use super::write::{self, CreateError};
+use super::write;
 use crate::object::{Object, at, items, string, text};
 use crate::rules::DeleteOptions;
 use crate::selector::LabelSelector;
 use crate::store::{EventType, Resource, StoreEvent, Stored};
 use crate::writer::Cluster;
 
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
-const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
-/// The value of [`MANAGED_BY`] in the slices of this controller.
-const MANAGER: &str = "endpointslice-controller.k8s.io";
 const ZONE: &str = "topology.kubernetes.io/zone";
 
 type ObjectKey = (String, String);
@@ -201,8 +199,9 @@ impl EndpointSlices {
                 }
                 Err(why) => {
                     is_complete = false;
-                    if !matches!(why, CreateError::NoNamespace) {
-                        tracing::warn!(service = name, ?why, "cannot create an EndpointSlice");
+                    if !write::lacks_namespace(&why) {
+                        let why = why.message();
+                        tracing::warn!(service = name, why, "cannot create an EndpointSlice");
                     }
                 }
             }

@@ -16,7 +16,7 @@ use crate::rules::DeleteOptions;
 use crate::store::{EventType, Resource, StoreEvent, Stored};
 use crate::writer::Cluster;
 
-/// How many objects a turn handles. Deleting all dependents of an owner in one turn would drop events
+/// The number of objects that a turn handles. Deleting all dependents of an owner in one turn would drop events
 /// from the watch cache before clients, or this controller, have read them.
 const BATCH: usize = 64;
 

@@ -19,7 +19,7 @@ use crate::rules::DeleteOptions;
 use crate::store::{EventType, Resource, StoreEvent, Stored};
 use crate::writer::Cluster;
 
-/// How long a namespace waits after a first denied deletion; the wait doubles with each further one.
+/// The wait of a namespace after a first denied deletion; the wait doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(5);
 /// Kubernetes waits up to a minute.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -32,7 +32,7 @@ pub(super) struct Namespaces(BTreeMap<String, Terminating>);
 struct Terminating {
     /// When it is reconciled next; none before an object in it is gone.
     due: Option<Instant>,
-    /// How often in a row a deletion was denied or failed.
+    /// Counts deletions in a row that were denied or failed.
     denials: u32,
 }
 
@@ -89,7 +89,7 @@ impl Controller for Namespaces {
     }
 }
 
-/// What an attempt to delete everything in a namespace left.
+/// The rest after an attempt to delete everything in a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
     Empty,

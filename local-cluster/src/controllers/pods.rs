@@ -10,12 +10,12 @@ pub(super) fn node_name(pod: &Object) -> Option<&str> {
     text(pod, &["spec", "nodeName"]).filter(|node| !node.is_empty())
 }
 
-/// Whether a pod has neither ended nor been deleted.
+/// The pod has neither ended nor been deleted.
 pub(super) fn is_active(pod: &Object) -> bool {
     !has_ended(pod) && !is_deleting(pod)
 }
 
-/// Whether the pod's phase is `Succeeded` or `Failed`.
+/// The pod's phase is `Succeeded` or `Failed`.
 pub(super) fn has_ended(pod: &Object) -> bool {
     matches!(phase(pod), Some("Succeeded" | "Failed"))
 }
@@ -43,12 +43,12 @@ pub(super) fn ready_since(pod: &Object) -> Option<Timestamp> {
         .ok()
 }
 
-/// How often each container of a pod was restarted.
+/// The restarts of each container.
 pub(super) fn restart_counts(pod: &Object) -> impl Iterator<Item = i64> {
     items(pod, &["status", "containerStatuses"]).filter_map(|c| c.get("restartCount")?.as_i64())
 }
 
-/// How long until a pod has been ready for `seconds`; `None` if it is not ready.
+/// The time until a pod has been ready for `seconds`; `None` if it is not ready.
 pub(super) fn until_available(pod: &Object, seconds: i64, now: Timestamp) -> Option<Duration> {
     if !is_ready(pod) {
         return None;
@@ -60,7 +60,7 @@ pub(super) fn until_available(pod: &Object, seconds: i64, now: Timestamp) -> Opt
     Some(clock::left_until(since, seconds, now))
 }
 
-/// How many pods have been ready for `seconds`, and how long until there is one more.
+/// The number of pods that have been ready for `seconds`, and the time until there is one more.
 pub(super) fn available<'a>(
     pods: impl Iterator<Item = &'a Object>,
     seconds: i64,

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::store::{Resource, StoreEvent, Stored, WatchCursor};
 use crate::writer::Cluster;
 
-/// How long a controller waits after the disk refused one of its writes.
+/// The wait of a controller after the disk refused one of its writes.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// A state machine that follows the store and reconciles what it finds there.

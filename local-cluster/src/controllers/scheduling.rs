@@ -1,4 +1,4 @@
-//! Whether a pod may run on a node, as the scheduler's filters decide.
+//! The filters of the scheduler, which decide if a pod may run on a node.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ fn tolerates(pod: &Object, key: &str, value: &str, effect: &str) -> bool {
     })
 }
 
-/// Whether a pod's node selector and required node affinity match a node.
+/// A pod's node selector and required node affinity match a node.
 pub(super) fn selects(pod: &Object, node: &Object) -> bool {
     let selector = at(pod, &["spec", "nodeSelector"]).and_then(Value::as_object);
     let label = |key: &str| text(node, &["metadata", "labels", key]);
@@ -102,7 +102,7 @@ pub(super) fn selects(pod: &Object, node: &Object) -> bool {
     selected && terms.is_none_or(|terms| terms.iter().any(|term| matches(term, node)))
 }
 
-/// Whether all requirements of a term hold; a term without requirements matches nothing.
+/// All requirements of a term hold; a term without requirements matches nothing.
 fn matches(term: &Value, node: &Object) -> bool {
     let list = |key| {
         let list = term.get(key).and_then(Value::as_array);
@@ -176,19 +176,17 @@ mod tests {
             assert_eq!(filter(&plain, node), Some(expected));
             assert_eq!(filter(&all, node), None);
         }
+        let taint = Some(FilterReason::Taint);
         for (toleration, expected) in [
             (json!({"key": "gpu", "value": "yes"}), None),
             (
                 json!({"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}),
                 None,
             ),
-            (
-                json!({"key": "gpu", "value": "no"}),
-                Some(FilterReason::Taint),
-            ),
+            (json!({"key": "gpu", "value": "no"}), taint),
             (
                 json!({"key": "gpu", "value": "yes", "effect": "NoExecute"}),
-                Some(FilterReason::Taint),
+                taint,
             ),
         ] {
             assert_eq!(filter(&tolerating(toleration), &tainted), expected);
@@ -209,31 +207,18 @@ mod tests {
             json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
                 {"nodeSelectorTerms": [{}, term]}}}})
         };
-        for (expression, expected) in [
-            (
-                json!({"key": "zone", "operator": "In", "values": ["a", "b"]}),
-                true,
-            ),
-            (
-                json!({"key": "zone", "operator": "NotIn", "values": ["a"]}),
-                false,
-            ),
-            (json!({"key": "disk", "operator": "Exists"}), false),
-            (json!({"key": "disk", "operator": "DoesNotExist"}), true),
-            (
-                json!({"key": "cpus", "operator": "Gt", "values": ["4"]}),
-                true,
-            ),
-            (
-                json!({"key": "cpus", "operator": "Lt", "values": ["4"]}),
-                false,
-            ),
-            (json!({"key": "cpus", "operator": "Odd"}), false),
+        for (key, operator, values, expected) in [
+            ("zone", "In", vec!["a", "b"], true),
+            ("zone", "NotIn", vec!["a"], false),
+            ("disk", "Exists", vec![], false),
+            ("disk", "DoesNotExist", vec![], true),
+            ("cpus", "Gt", vec!["4"], true),
+            ("cpus", "Lt", vec!["4"], false),
+            ("cpus", "Odd", vec![], false),
         ] {
-            assert_eq!(
-                fits(term(json!({"matchExpressions": [expression]}))),
-                expected
-            );
+            let expression = json!({"key": key, "operator": operator, "values": values});
+            let found = fits(term(json!({"matchExpressions": [expression]})));
+            assert_eq!(found, expected, "{operator}");
         }
         let field = |name: &str| {
             term(

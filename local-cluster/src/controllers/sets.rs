@@ -2,7 +2,6 @@
 
 mod by_node;
 mod by_ordinal;
-mod deletion_order;
 mod plan;
 mod replicas;
 
@@ -13,7 +12,6 @@ use serde_json::json;
 use self::plan::{BURST, MAX_PODS, Set, SetPlan};
 use super::context::Context;
 use super::status::{conditions_of, put_conditions, set_condition};
-use super::write::CreateError;
 use crate::clock;
 use crate::object::{Object, generation, is_deleting, number};
 use crate::resources::Kind;
@@ -78,8 +76,8 @@ fn create(ctx: &mut Context<'_>, kind: &Kind, pods: &[Object]) -> Result<(), Str
     for pod in pods.iter().take(BURST) {
         match ctx.create(kind, pod) {
             // Another pod has the name; the end of that one is an event.
-            Ok(_) | Err(CreateError::Exists) => {}
-            Err(why) => return Err(why.message(kind, "", &ctx.owner.namespace)),
+            Err(why) if why.reason() != "AlreadyExists" => return Err(why.message().to_owned()),
+            _ => {}
         }
     }
     Ok(())

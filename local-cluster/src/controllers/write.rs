@@ -1,4 +1,4 @@
-//! How controllers write: by the rules that bind clients, but without a request or a review.
+//! Writes of controllers: by the rules that bind clients, but without a request or a review.
 //!
 //! Each write replaces the version that was read. If another writer was faster nothing is written: the
 //! controller receives the other write as an event and reconciles again.
@@ -13,59 +13,37 @@ use crate::rules::{
     prepare_create,
 };
 use crate::status::ApiError;
-use crate::store::{InsertError, Resource, Stored, WriteError};
+use crate::store::{Resource, Stored, WriteError};
 use crate::writer::Cluster;
 
-/// How many generated names are tried.
+/// The number of generated names that are tried.
 const ATTEMPTS: usize = 20;
-
-#[derive(Debug)]
-pub(super) enum CreateError {
-    Exists,
-    /// The namespace is missing or being deleted.
-    NoNamespace,
-    Rejected(ApiError),
-}
-
-impl CreateError {
-    /// The message of a condition.
-    pub(super) fn message(&self, kind: &Kind, name: &str, namespace: &str) -> String {
-        let error = match self {
-            Self::Exists => &ApiError::already_exists(kind, name),
-            Self::NoNamespace => &ApiError::namespace_terminating(kind, name, namespace),
-            Self::Rejected(error) => error,
-        };
-        error.message().to_owned()
-    }
-}
 
 /// Creates an object, whose metadata names its namespace.
 pub(super) fn create(
     cluster: &Cluster,
     kind: &Kind,
     object: &Object,
-) -> Result<Arc<Stored>, CreateError> {
-    let generated = object::name(object).is_empty();
+) -> Result<Arc<Stored>, ApiError> {
+    let (namespace, name) = (object::namespace(object), object::name(object));
     for _ in 0..ATTEMPTS {
         let stamp = Stamp {
             uid: uuid::Uuid::new_v4().to_string(),
             now: clock::now(),
         };
-        let new = prepared(kind, object, &stamp).map_err(CreateError::Rejected)?;
+        let new = prepared(kind, object, &stamp)?;
         match cluster.store.insert(&kind.storage, new, kind.namespaced) {
             Ok(stored) => return Ok(stored),
-            Err(InsertError::Exists) if generated => {}
-            Err(InsertError::Exists) => return Err(CreateError::Exists),
-            Err(InsertError::NamespaceMissing | InsertError::NamespaceTerminating) => {
-                return Err(CreateError::NoNamespace);
-            }
-            Err(InsertError::TooLarge) => {
-                return Err(CreateError::Rejected(ApiError::too_large_to_store()));
-            }
-            Err(InsertError::Disk(error)) => return Err(CreateError::Rejected(error.into())),
+            Err(WriteError::Exists) if name.is_empty() => {}
+            Err(error) => return Err(cluster.write_error(error, kind, (namespace, name))),
         }
     }
-    Err(CreateError::Exists)
+    Err(ApiError::already_exists(kind, name))
+}
+
+/// The namespace of a new object is missing or being deleted, which ends the work of its controller.
+pub(super) fn lacks_namespace(error: &ApiError) -> bool {
+    matches!(error.code(), 403 | 404)
 }
 
 fn prepared(kind: &Kind, object: &Object, stamp: &Stamp) -> Result<Object, ApiError> {

@@ -113,11 +113,11 @@ pub(super) struct WatchBody {
     registered: RegisteredWatch,
     cancelled: Pin<Box<WaitForCancellationFutureOwned>>,
     planned: Option<PlannedEnd>,
-    /// Whether the data sent so far ends with a whole event.
+    /// The data sent so far ends with a whole event.
     between_events: bool,
     /// Data that was read together with the last event before the planned end.
     held: Bytes,
-    /// Whether the server could send its buffer before the connection breaks.
+    /// The server had a chance to send its buffer before the connection breaks.
     flushed: bool,
     ended: bool,
 }
@@ -125,7 +125,7 @@ pub(super) struct WatchBody {
 /// The end of a watch that a fault plans.
 pub(super) struct PlannedEnd {
     pub(super) end: WatchEnd,
-    /// How many more events are sent.
+    /// The number of events that are still sent.
     pub(super) after: u64,
     /// The fault has ended.
     pub(super) cancelled: CancellationToken,
@@ -150,7 +150,7 @@ impl WatchBody {
         }
     }
 
-    /// How the watch ends, if it ends now.
+    /// The end of the watch, if it ends now.
     fn ending(&self) -> Option<WatchEnd> {
         if !self.between_events {
             return None;

@@ -13,7 +13,7 @@ pub(crate) enum Encoding {
     Yaml,
 }
 
-/// How objects are transformed before they are encoded.
+/// The transformation of objects before they are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transform {
     None,
@@ -39,7 +39,7 @@ pub(crate) enum EndpointRestrictions {
 pub(crate) struct ResponseFormat {
     pub(crate) encoding: Encoding,
     pub(crate) transform: Transform,
-    /// What each row of a table includes besides its cells.
+    /// The part of its object that each row of a table includes.
     pub(crate) include: Include,
 }
 

@@ -1,31 +1,44 @@
 //! Decoding of request bodies by media type.
 
-mod receive;
-mod value;
-
+use axum::body::Body;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use serde::de::DeserializeSeed as _;
+use lbcf_serving::body::{BodyBudget, BodyLimits, ReadBodyError, ReceivedBody};
 use serde_json::Value;
 use serde_saphyr::options::DuplicateKeyPolicy;
-
-use self::value::{DecodeState, MAX_DEPTH};
+use std::time::Duration;
 
 use crate::error_list::ErrorList as _;
 use crate::object::{self, Object};
 use crate::resources::Kind;
-use crate::rules::FieldValidation;
 use crate::status::ApiError;
 
-pub(crate) use self::receive::{BodyBudget, read};
-
+/// The deepest nesting of YAML; that of JSON is limited by its parser.
+const MAX_DEPTH: usize = 128;
 /// Enough stack for [`MAX_DEPTH`] levels of YAML, even in a debug build.
 const YAML_STACK: usize = 32 * 1024 * 1024;
 
-/// The largest request body, in bytes, as on a cluster.
-pub(super) const LIMIT: usize = 3 * 1024 * 1024;
+/// The size and time of a request body, as on a cluster.
+const LIMITS: BodyLimits = BodyLimits {
+    bytes: 3 * 1024 * 1024,
+    time: Duration::from_secs(60),
+};
 
 const BODY_TYPES: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
+/// Reads a body within [`LIMITS`].
+pub(super) async fn read(
+    body: Body,
+    budget: Option<&BodyBudget>,
+) -> Result<ReceivedBody, ApiError> {
+    let received = lbcf_serving::body::read(body, LIMITS, budget).await;
+    received.map_err(|error| match error {
+        ReadBodyError::TooLarge => ApiError::too_large(LIMITS.bytes),
+        ReadBodyError::NoMemory => ApiError::too_many_requests(),
+        ReadBodyError::OutOfTime => ApiError::out_of_time(),
+        ReadBodyError::Broken(why) => ApiError::bad_request(format!("reading the body: {why}")),
+    })
+}
 
 /// The media types of bodies, patches included.
 const KNOWN_TYPES: [&str; 8] = [
@@ -61,19 +74,11 @@ pub(super) fn media_type(headers: &HeaderMap) -> &str {
 
 /// Decodes JSON, or YAML if the media type is a YAML one; the error is the bare reason.
 pub(super) fn parse(media_type: &str, bytes: &[u8]) -> Result<Value, String> {
-    parse_strictly(media_type, bytes).map(|(value, _)| value)
-}
-
-/// As [`parse`], with the paths of repeated fields.
-pub(super) fn parse_strictly(
-    media_type: &str,
-    bytes: &[u8],
-) -> Result<(Value, Vec<String>), String> {
     if !media_type.ends_with("yaml") {
-        return parse_json(bytes).map_err(|error| json_reason(bytes, &error));
+        return serde_json::from_slice(bytes).map_err(|error| json_reason(bytes, &error));
     }
     // JSON is valid YAML, and most clients that apply send it.
-    if let Ok(parsed) = parse_json(bytes) {
+    if let Ok(parsed) = serde_json::from_slice(bytes) {
         return Ok(parsed);
     }
     // The YAML library needs much more stack for each level.
@@ -90,17 +95,8 @@ pub(super) fn parse_strictly(
     parsed.map_err(|why| format!("error converting YAML to JSON: {why}"))
 }
 
-fn parse_json(bytes: &[u8]) -> Result<(Value, Vec<String>), serde_json::Error> {
-    let reading = DecodeState::new();
-    let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = reading.root().deserialize(&mut json)?;
-    json.end()?;
-    Ok((value, reading.duplicates()))
-}
-
 /// Decodes YAML within the limits that apply to JSON.
-fn parse_yaml(bytes: &[u8]) -> Result<(Value, Vec<String>), String> {
-    let reading = DecodeState::new();
+fn parse_yaml(bytes: &[u8]) -> Result<Value, String> {
     let options = serde_saphyr::options! {
         duplicate_keys: DuplicateKeyPolicy::LastWins,
         // People write hundreds of aliases, not thousands.
@@ -119,17 +115,12 @@ fn parse_yaml(bytes: &[u8]) -> Result<(Value, Vec<String>), String> {
         },
     };
     let text = std::str::from_utf8(bytes).map_err(|_| "yaml: invalid UTF-8")?;
-    let value = serde_saphyr::with_deserializer_from_str_with_options(text, options, |yaml| {
-        reading.root().deserialize(yaml)
-    });
-    // The following lines quote the document, which the client has.
-    let first_line = |error: serde_saphyr::Error| {
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        // The following lines quote the document, which the client has.
         let text = error.to_string();
         let line = text.lines().next().unwrap_or_default();
         format!("yaml: {}", line.strip_prefix("error: ").unwrap_or(line))
-    };
-    let value = value.map_err(first_line)?;
-    Ok((value, reading.duplicates()))
+    })
 }
 
 /// The reason in the words of Go's JSON decoder.
@@ -156,38 +147,14 @@ fn json_reason(bytes: &[u8], error: &serde_json::Error) -> String {
     }
 }
 
-/// Refuses repeated fields under strict validation; returns them as warnings by default.
-pub(super) fn check_duplicates(
-    kind: &Kind,
-    fields: &[String],
-    validation: FieldValidation,
-) -> Result<Vec<String>, ApiError> {
-    let words = fields
-        .iter()
-        .map(|field| format!("duplicate field {field:?}"));
-    let words: Vec<String> = words.collect();
-    match validation {
-        FieldValidation::Strict if !words.is_empty() => {
-            let why = format!("strict decoding error: {}", words.join(", "));
-            Err(ApiError::cannot_handle(kind, &why))
-        }
-        FieldValidation::Warn => Ok(words),
-        _ => Ok(Vec::new()),
-    }
-}
-
-/// Decodes the body of a create or an update, with the paths of repeated fields.
-pub(super) fn decode(
-    kind: &Kind,
-    headers: &HeaderMap,
-    bytes: &[u8],
-) -> Result<(Object, Vec<String>), ApiError> {
+/// Decodes the body of a create or an update.
+pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<Object, ApiError> {
     let media_type = media_type(headers);
     if media_type == "application/vnd.kubernetes.protobuf" {
         let object = super::protobuf::decode(bytes)
             .ok_or_else(|| ApiError::unsupported_media_type(BODY_TYPES))?;
         check_type(kind, &object)?;
-        return Ok((object, Vec::new()));
+        return Ok(object);
     }
     if !matches!(media_type, "application/json" | "application/yaml") {
         return Err(ApiError::unsupported_media_type(BODY_TYPES));
@@ -199,7 +166,7 @@ pub(super) fn decode(
             kind.kind
         ))
     };
-    let (value, duplicates) = parse_strictly(media_type, bytes).map_err(|why| {
+    let value = parse(media_type, bytes).map_err(|why| {
         unrecognized(&format!(
             "couldn't get version/kind; json parse error: {why}"
         ))
@@ -237,7 +204,7 @@ pub(super) fn decode(
         object.insert(key.to_owned(), Value::from(value));
     }
     check_type(kind, &object)?;
-    Ok((object, duplicates))
+    Ok(object)
 }
 
 /// Checks `kind` and `apiVersion` against the kind of the request's path.

@@ -31,24 +31,19 @@ pub(super) fn respond(endpoint: &str, check: &str, params: &Params) -> Response 
 fn verbose(endpoint: &str, excluded: &[&str]) -> String {
     let mut text = String::new();
     for check in CHECKS {
-        let how = if excluded.contains(&check) {
-            "excluded: ok"
-        } else {
-            "ok"
+        let note = match excluded.contains(&check) {
+            true => "excluded: ok",
+            false => "ok",
         };
-        text.push_str(&format!("[+]{check} {how}\n"));
+        text.push_str(&format!("[+]{check} {note}\n"));
     }
-    let unknown: Vec<String> = excluded
-        .iter()
-        .filter(|name| !CHECKS.contains(name))
-        .map(|name| format!("{name:?}"))
-        .collect();
+    let unknown = excluded.iter().filter(|name| !CHECKS.contains(name));
+    let unknown: Vec<String> = unknown.map(|name| format!("{name:?}")).collect();
     if !unknown.is_empty() {
+        let unknown = unknown.join(",");
         text.push_str(&format!(
-            "warn: some health checks cannot be excluded: no matches for {}\n",
-            unknown.join(",")
+            "warn: some health checks cannot be excluded: no matches for {unknown}\n"
         ));
     }
-    text.push_str(&format!("{endpoint} check passed\n"));
-    text
+    text + &format!("{endpoint} check passed\n")
 }

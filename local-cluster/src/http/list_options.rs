@@ -183,7 +183,6 @@ impl ListOptions {
         })
     }
 
-    /// How the watch is to begin.
     pub(super) fn watch(&self) -> Result<WatchStart, ApiError> {
         // The storage layer finds this error, where nothing turns it into a 400 any more.
         let revision = revision(&self.version).map_err(ApiError::unexplained)?;
@@ -194,7 +193,6 @@ impl ListOptions {
         })
     }
 
-    /// Whether a bookmark marks the end of the initial events.
     pub(super) fn sends_initial_events_end(&self) -> bool {
         self.send_initial_events == Some(true) && self.bookmarks
     }

@@ -7,8 +7,6 @@
 
 mod document;
 mod merge_keys;
-mod operation;
-mod page;
 mod schemas;
 
 use std::sync::{Arc, LazyLock};
@@ -26,10 +24,19 @@ use crate::clock;
 use crate::object::Object;
 use crate::resources::{Document, Documents, Kind, Registry};
 
+/// Paths that do not serve objects, besides those of groups.
+const PAGES: [&str; 5] = [
+    ".well-known/openid-configuration",
+    "api",
+    "apis",
+    "openid/v1/jwks",
+    "version",
+];
+
 /// The documents of built-in kinds, shared by all clusters of the process.
 static BUILTIN: LazyLock<Documents> = LazyLock::new(Documents::default);
 
-/// Whether one of the accepted media types satisfies a predicate.
+/// True if one of the accepted media types satisfies a predicate.
 fn accepts(headers: &HeaderMap, found: impl Fn(&str) -> bool) -> bool {
     let mut ranges = headers
         .get_all(ACCEPT)
@@ -128,7 +135,8 @@ pub(super) fn index(registry: &Registry) -> Response {
     let mut paths: Vec<String> = names(registry)
         .iter()
         .map(|name| format!("/{name}"))
-        .filter(|path| !page::is_only_described(path))
+        // Described and not served: this server issues no tokens.
+        .filter(|path| !path.contains("openid"))
         .collect();
     let others = ["healthz", "livez", "openapi/v2", "openapi/v3", "readyz"];
     paths.extend(others.map(|path| format!("/{path}")));
@@ -151,7 +159,7 @@ fn url(name: &str, tag: &str) -> String {
 
 /// The names of all documents: the paths that they describe.
 fn names(registry: &Registry) -> Vec<String> {
-    let mut names: Vec<String> = page::NAMES.map(str::to_owned).into();
+    let mut names: Vec<String> = PAGES.map(str::to_owned).into();
     names.push("api/v1".to_owned());
     for group in group_names(registry) {
         let versions = versions_of(registry, &group);
@@ -170,7 +178,7 @@ fn named(registry: &Registry, name: &str) -> Option<Arc<Document>> {
         ["api", version] => ("", *version),
         ["apis", group, version] => (*group, *version),
         _ if names(registry).iter().any(|n| n == name) => {
-            return Some(BUILTIN.get(name, || written(&page::document(name))));
+            return Some(BUILTIN.get(name, || written(&document::of_page(name))));
         }
         _ => return None,
     };
@@ -183,7 +191,7 @@ fn named(registry: &Registry, name: &str) -> Option<Arc<Document>> {
     } else {
         &BUILTIN
     };
-    Some(documents.get(name, || written(&document::document(&kinds, name))))
+    Some(documents.get(name, || written(&document::of_kinds(&kinds, name))))
 }
 
 fn written(document: &Value) -> Vec<u8> {

@@ -42,7 +42,7 @@ impl Params {
             .filter(|value| !value.is_empty())
     }
 
-    /// Whether a parameter is given, empty or not.
+    /// True for a parameter that is given, empty or not.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }

@@ -46,7 +46,7 @@ impl Selection {
         })
     }
 
-    /// Whether there is no selector besides the namespace.
+    /// True without a selector besides the namespace.
     pub(super) fn is_whole(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
@@ -88,7 +88,7 @@ impl Selection {
     }
 }
 
-/// How long a request waits for a revision that the store has not reached.
+/// The longest wait for a revision that the store has not reached.
 const REVISION_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Waits for a revision. On a cluster another API server may be ahead; here the version usually

@@ -16,9 +16,8 @@ use super::containers::NOT_BOUND;
 use super::path::ResourcePath;
 use super::{body, response};
 use crate::clock;
-use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
-use crate::object::{Object, at, child, text};
+use crate::object::{Object, at, child, items, string, text};
 use crate::resources::{Kind, Registry, check_types};
 use crate::status::ApiError;
 use crate::writer::Cluster;
@@ -51,7 +50,7 @@ pub(super) async fn respond(
     );
     let form = negotiate(&parts.headers, EndpointRestrictions::Objects)?;
     let given = body::read(given, parts.extensions.get()).await?;
-    let (review, _) = body::decode(kind, &parts.headers, &given.bytes)?;
+    let review = body::decode(kind, &parts.headers, &given.bytes)?;
     check_types(kind, &review).map_err(|why| ApiError::cannot_handle(kind, &why))?;
     let review = add_status(kind, review, path.namespace.as_deref(), &clock::now())?;
     Ok(response::value(
@@ -68,6 +67,7 @@ fn add_status(
     namespace: Option<&str>,
     now: &str,
 ) -> Result<Object, ApiError> {
+    let lacks = |field: &str| text(&review, &["spec", field]).is_none_or(str::is_empty);
     let status = match kind.kind.as_str() {
         "Binding" => return Err(ApiError::internal_because(NOT_BOUND)),
         "SelfSubjectReview" => {
@@ -76,16 +76,13 @@ fn add_status(
                 "username": "system:admin", "groups": ["system:masters", "system:authenticated"],
             }})
         }
-        "TokenReview" if text(&review, &["spec", "token"]).is_none_or(str::is_empty) => {
-            return Err(ApiError::bad_request(
-                "token is required for TokenReview in authentication",
-            ));
+        "TokenReview" if lacks("token") => {
+            let why = "token is required for TokenReview in authentication";
+            return Err(ApiError::bad_request(why));
         }
         // This server issues no tokens.
         "TokenReview" => json!({"user": {}, "error": "invalid bearer token"}),
-        "SelfSubjectRulesReview"
-            if text(&review, &["spec", "namespace"]).is_none_or(str::is_empty) =>
-        {
+        "SelfSubjectRulesReview" if lacks("namespace") => {
             return Err(ApiError::bad_request("no namespace on request"));
         }
         "SelfSubjectRulesReview" => json!({
@@ -93,13 +90,10 @@ fn add_status(
             "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
             "incomplete": false,
         }),
-        _ => {
-            let errors = access_errors(kind, &review, namespace);
-            if !errors.is_empty() {
-                return Err(ApiError::invalid(&kind.group, &kind.kind, "", &errors));
-            }
-            json!({"allowed": true})
-        }
+        _ => match access_errors(kind, &review, namespace) {
+            errors if errors.is_empty() => json!({"allowed": true}),
+            errors => return Err(ApiError::invalid(&kind.group, &kind.kind, "", &errors)),
+        },
     };
     child(&mut review, "metadata");
     review.insert("status".to_owned(), status);
@@ -110,42 +104,35 @@ fn add_status(
 fn access_errors(kind: &Kind, review: &Object, namespace: Option<&str>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let of = |field: &str| at(review, &["spec", field]).filter(|v| !v.is_null());
-    let (resource, other) = (of("resourceAttributes"), of("nonResourceAttributes"));
-    match (resource, other) {
-        (Some(_), Some(other)) => errors.invalid(
-            "spec.nonResourceAttributes",
-            other.clone(),
+    let mut invalid = |field: &str, value: &Value, why: &str| {
+        errors.push(FieldError::invalid(format!("spec.{field}"), value, why));
+    };
+    let resource = of("resourceAttributes");
+    match (resource, of("nonResourceAttributes")) {
+        (Some(_), Some(other)) => invalid(
+            "nonResourceAttributes",
+            other,
             "cannot be specified in combination with resourceAttributes",
         ),
-        (None, None) => errors.invalid(
-            "spec.resourceAttributes",
-            Value::Null,
+        (None, None) => invalid(
+            "resourceAttributes",
+            &Value::Null,
             "exactly one of nonResourceAttributes or resourceAttributes must be specified",
         ),
         _ => {}
     }
-    let no_subject = || {
-        let user = text(review, &["spec", "user"]).unwrap_or_default();
-        let groups = of("groups").and_then(Value::as_array);
-        user.is_empty() && groups.is_none_or(Vec::is_empty)
-    };
-    if !kind.kind.starts_with("Self") && no_subject() {
-        errors.invalid(
-            "spec.user",
-            "",
-            "at least one of user or group must be specified",
-        );
+    let has_user = text(review, &["spec", "user"]).is_some_and(|user| !user.is_empty());
+    let has_group = items(review, &["spec", "groups"]).next().is_some();
+    if !kind.kind.starts_with("Self") && !has_user && !has_group {
+        let why = "at least one of user or group must be specified";
+        invalid("user", &json!(""), why);
     }
-    let requested = text(review, &["spec", "resourceAttributes", "namespace"]).unwrap_or_default();
-    if let Some(namespace) = namespace
-        && resource.is_some()
+    let requested = resource.map(|resource| string(resource, "namespace"));
+    if let (Some(namespace), Some(requested)) = (namespace, requested)
         && requested != namespace
     {
-        errors.invalid(
-            "spec.resourceAttributes.namespace",
-            requested,
-            "must match metadata.namespace",
-        );
+        let why = "must match metadata.namespace";
+        invalid("resourceAttributes.namespace", &json!(requested), why);
     }
     errors
 }

@@ -245,18 +245,29 @@ async fn dispatch(
         body: received.bytes,
         form,
     };
+    if let Some(scale) = &scale {
+        return scale::write(cluster, (kind, scale), address, verb, &request).await;
+    }
+    write_object(cluster, kind, path, (verb, subresource), &request).await
+}
+
+async fn write_object(
+    cluster: &Arc<Cluster>,
+    kind: &Arc<Kind>,
+    path: &ResourcePath,
+    (verb, subresource): (Verb, Option<Subresource>),
+    request: &WriteRequest<'_>,
+) -> Result<Response, ApiError> {
+    let (namespace, name) = (path.namespace.as_deref(), path.name.as_deref());
+    let address = (namespace.unwrap_or_default(), name.unwrap_or_default());
     let part = match subresource {
-        Some(Subresource::Eviction) => return eviction::evict(cluster, kind, address, &request),
-        Some(Subresource::Scale) => Part::Scale,
+        Some(Subresource::Eviction) => return eviction::evict(cluster, kind, address, request),
         Some(Subresource::Finalize) => Part::Finalize,
         Some(Subresource::Status | Subresource::Approval) => Part::Status,
         _ => Part::Main,
     };
-    if let Some(scale) = &scale {
-        return scale::write(cluster, (kind, scale), address, verb, &request).await;
-    }
     match (verb, part) {
-        (Verb::Create, Part::Main) if path.name.is_some() => {
+        (Verb::Create, Part::Main) if name.is_some() => {
             // Custom resources decode the body before they reject the method.
             if kind.is_custom() {
                 body::decode(kind, request.headers, &request.body)?;
@@ -266,12 +277,12 @@ async fn dispatch(
         (Verb::Create, Part::Main) if kind.namespaced && namespace.is_none() => {
             Err(ApiError::method_not_allowed())
         }
-        (Verb::Create, Part::Main) => write::create(cluster, kind, address.0, &request).await,
-        (Verb::Update, part) => write::update(cluster, kind, address, part, &request).await,
-        (Verb::Patch, part) => write::patch(cluster, kind, address, part, &request).await,
-        (Verb::Delete, Part::Main) => write::delete(cluster, kind, address, &request).await,
+        (Verb::Create, Part::Main) => write::create(cluster, kind, address.0, request).await,
+        (Verb::Update, part) => write::update(cluster, kind, address, part, request).await,
+        (Verb::Patch, part) => write::patch(cluster, kind, address, part, request).await,
+        (Verb::Delete, Part::Main) => write::delete(cluster, kind, address, request).await,
         (Verb::DeleteCollection, Part::Main) if !kind.is("", "namespaces") => {
-            write::delete_collection(cluster, kind, namespace, &request).await
+            write::delete_collection(cluster, kind, namespace, request).await
         }
         _ => Err(ApiError::method_not_allowed()),
     }

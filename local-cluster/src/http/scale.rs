@@ -15,7 +15,6 @@ use crate::resources::{Conversion, Kind, Scale};
 use crate::rules::Part;
 use crate::status::ApiError;
 use crate::store::Resource;
-use crate::warnings::note;
 use crate::writer::{Cluster, Written};
 
 pub(super) fn get(
@@ -45,31 +44,25 @@ pub(super) async fn write(
 ) -> Result<Response, ApiError> {
     let applies = body::media_type(request.headers).starts_with("application/apply-patch");
     if applies && verb == Verb::Patch {
-        let (apply, repeated) = decode_apply(&scale_kind(), address.1, "scale", request)?;
+        let apply = decode_apply(&scale_kind(), address.1, "scale", request)?;
         let mut desired = object::object(json!({
             "apiVersion": kind.api_version(), "kind": kind.kind, "metadata": {"name": address.1},
         }));
         scale.set(&mut desired, replicas(&apply.desired)?);
         let apply = Apply { desired, ..apply };
-        let (options, warnings) = request.options_and_warnings(&scale_kind(), &repeated)?;
-        let applied = cluster.apply(kind, address, &apply, &options);
-        let (left, more, _) = applied.await?;
-        return Ok(respond(
-            (kind, scale),
-            &left,
-            (warnings, more),
-            request.form,
-        ));
+        let options = request.options()?;
+        let (left, warnings, _) = cluster.apply(kind, address, &apply, &options).await?;
+        return Ok(respond((kind, scale), &left, &warnings, request.form));
     }
     type Change = Box<dyn Fn(Object) -> Result<Object, ApiError> + Send + Sync>;
-    let (change, repeated): (Change, Vec<String>) = if verb == Verb::Update {
-        let (given, repeated) = body::decode(&scale_kind(), request.headers, &request.body)?;
-        (Box::new(move |_| Ok(given.clone())), repeated)
+    let change: Change = if verb == Verb::Update {
+        let given = body::decode(&scale_kind(), request.headers, &request.body)?;
+        Box::new(move |_| Ok(given.clone()))
     } else {
-        let (patch, repeated) = decode_patch(kind, request)?;
-        (Box::new(move |scale| patch.apply(scale)), repeated)
+        let patch = decode_patch(kind, request)?;
+        Box::new(move |scale| patch.apply(scale))
     };
-    let (options, warnings) = request.options_and_warnings(&scale_kind(), &repeated)?;
+    let options = request.options()?;
     let rescale = |mut object: Object| {
         let next = change(scale.of(&object))?;
         check(&next, address.1)?;
@@ -81,24 +74,18 @@ pub(super) async fn write(
         Ok(object)
     };
     let rescaled = cluster.update(kind, address, Part::Scale, &options, rescale);
-    let (left, more) = rescaled.await?;
-    Ok(respond(
-        (kind, scale),
-        &left,
-        (warnings, more),
-        request.form,
-    ))
+    let (left, warnings) = rescaled.await?;
+    Ok(respond((kind, scale), &left, &warnings, request.form))
 }
 
 fn respond(
     (kind, scale): (&Kind, &Scale),
     left: &Written,
-    (mut warnings, more): (Vec<String>, Vec<String>),
+    warnings: &[String],
     form: ResponseFormat,
 ) -> Response {
-    note(&mut warnings, more);
     let shown = kind.present_object(left.object().clone());
-    response::with_warnings(show(scale, &shown, form), &warnings)
+    response::with_warnings(show(scale, &shown, form), warnings)
 }
 
 fn show(scale: &Scale, object: &Object, form: ResponseFormat) -> Response {

@@ -105,7 +105,7 @@ impl Subresource {
         }
     }
 
-    /// Whether serving it takes containers, a network or another scheduler, which this server does not have.
+    /// True if serving it takes containers, a network or another scheduler, which this server does not have.
     pub(super) fn needs_containers(self) -> bool {
         !matches!(self, Status | Scale | Approval | Eviction | Finalize)
     }

@@ -9,7 +9,7 @@ use crate::object::Object;
 use crate::resources::{Kind, PrinterColumn};
 use crate::status::ApiError;
 
-/// What a row includes of its object besides the cells.
+/// The part of its object that a row includes besides the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Include {
     Nothing,

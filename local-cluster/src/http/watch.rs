@@ -32,9 +32,9 @@ use crate::writer::Cluster;
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 /// The last bookmark precedes the end by this, so that the client resumes with a recent version.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
-/// How many changes are encoded at a time.
+/// The number of changes that are encoded at a time.
 const BATCH: usize = 64;
-/// How many existing objects are read at a time.
+/// The number of existing objects that are read at a time.
 const PIECE: usize = 512;
 /// Objects of this size, in bytes, are sent without copying; smaller ones are combined into one
 /// frame.

@@ -45,27 +45,15 @@ impl WriteRequest<'_> {
         Ok(WriteOptions { manager, ..options })
     }
 
-    /// The options, and warnings about fields that the body repeats; strict validation refuses it.
-    pub(super) fn options_and_warnings(
-        &self,
-        kind: &Kind,
-        repeated: &[String],
-    ) -> Result<(WriteOptions<'_>, Vec<String>), ApiError> {
-        let options = self.options()?;
-        let warnings = body::check_duplicates(kind, repeated, options.validation)?;
-        Ok((options, warnings))
-    }
-
     fn respond(
         &self,
         code: StatusCode,
         kind: &Kind,
         written: &Written,
-        (mut warnings, more): (Vec<String>, Vec<String>),
+        warnings: &[String],
     ) -> Response {
-        note(&mut warnings, more);
         let response = response::object(code, self.form, kind, written);
-        response::with_warnings(response, &warnings)
+        response::with_warnings(response, warnings)
     }
 }
 
@@ -82,10 +70,10 @@ pub(super) async fn create(
     request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
     request.params.check_manager("CreateOptions")?;
-    let (object, repeated) = body::decode(kind, request.headers, &request.body)?;
-    let (options, warnings) = request.options_and_warnings(kind, &repeated)?;
-    let (written, more) = cluster.create(kind, namespace, object, &options).await?;
-    Ok(request.respond(StatusCode::CREATED, kind, &written, (warnings, more)))
+    let object = body::decode(kind, request.headers, &request.body)?;
+    let options = request.options()?;
+    let (written, warnings) = cluster.create(kind, namespace, object, &options).await?;
+    Ok(request.respond(StatusCode::CREATED, kind, &written, &warnings))
 }
 
 pub(super) async fn update(
@@ -96,11 +84,11 @@ pub(super) async fn update(
     request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
     request.params.check_manager("UpdateOptions")?;
-    let (object, repeated) = body::decode(kind, request.headers, &request.body)?;
-    let (options, warnings) = request.options_and_warnings(kind, &repeated)?;
+    let object = body::decode(kind, request.headers, &request.body)?;
+    let options = request.options()?;
     let updated = cluster.update(kind, address, part, &options, |_| Ok(object.clone()));
-    let (written, more) = updated.await?;
-    Ok(request.respond(StatusCode::OK, kind, &written, (warnings, more)))
+    let (written, warnings) = updated.await?;
+    Ok(request.respond(StatusCode::OK, kind, &written, &warnings))
 }
 
 pub(super) async fn patch(
@@ -114,8 +102,8 @@ pub(super) async fn patch(
         return apply(cluster, kind, address, part, request).await;
     }
     request.params.check_manager("PatchOptions")?;
-    let (patch, repeated) = decode_patch(kind, request)?;
-    let (options, warnings) = request.options_and_warnings(kind, &repeated)?;
+    let patch = decode_patch(kind, request)?;
+    let options = request.options()?;
     let updated = cluster.update(kind, address, part, &options, |current| {
         let next = patch.apply(current)?;
         if let Patch::Strategic(fields) = &patch {
@@ -124,7 +112,7 @@ pub(super) async fn patch(
         body::check_type(kind, &next)?;
         Ok(next)
     });
-    let (left, more) = match updated.await {
+    let (left, warnings) = match updated.await {
         Ok(updated) => updated,
         Err(error) => {
             let Some(unknown) = error.unknown() else {
@@ -135,7 +123,7 @@ pub(super) async fn patch(
             return Err(ApiError::unknown_in_patch(&shown, unknown));
         }
     };
-    Ok(request.respond(StatusCode::OK, kind, &left, (warnings, more)))
+    Ok(request.respond(StatusCode::OK, kind, &left, &warnings))
 }
 
 async fn apply(
@@ -145,25 +133,24 @@ async fn apply(
     part: Part,
     request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    let (apply, repeated) = decode_apply(kind, name, part.subresource(), request)?;
-    let (options, warnings) = request.options_and_warnings(kind, &repeated)?;
+    let apply = decode_apply(kind, name, part.subresource(), request)?;
+    let options = request.options()?;
     let applied = cluster.apply(kind, (namespace, name), &apply, &options);
-    let (left, more, created) = applied.await?;
+    let (left, warnings, created) = applied.await?;
     let code = if created {
         StatusCode::CREATED
     } else {
         StatusCode::OK
     };
-    Ok(request.respond(code, kind, &left, (warnings, more)))
+    Ok(request.respond(code, kind, &left, &warnings))
 }
 
-/// Decodes an apply patch, with the paths of repeated fields.
 pub(super) fn decode_apply(
     kind: &Kind,
     name: &str,
     subresource: &str,
     request: &WriteRequest<'_>,
-) -> Result<(Apply, Vec<String>), ApiError> {
+) -> Result<Apply, ApiError> {
     let Some(manager) = request.params.get("fieldManager") else {
         let error = FieldError::required("fieldManager", "is required for apply patch");
         return Err(ApiError::invalid(
@@ -174,7 +161,7 @@ pub(super) fn decode_apply(
         ));
     };
     request.params.check_manager("PatchOptions")?;
-    let (value, repeated) = body::parse_strictly("application/yaml", &request.body)
+    let value = body::parse("application/yaml", &request.body)
         .map_err(|why| ApiError::bad_request(format!("error decoding YAML: {why}")))?;
     let Value::Object(mut object) = value else {
         return Err(ApiError::bad_request(
@@ -198,20 +185,16 @@ pub(super) fn decode_apply(
         }
         _ => {}
     }
-    let apply = Apply {
+    Ok(Apply {
         manager: manager.to_owned(),
         force: request.params.flag("force"),
         subresource: subresource.to_owned(),
         desired: object,
-    };
-    Ok((apply, repeated))
+    })
 }
 
-/// Decodes any other patch, with the paths of repeated fields.
-pub(super) fn decode_patch(
-    kind: &Kind,
-    request: &WriteRequest<'_>,
-) -> Result<(Patch, Vec<String>), ApiError> {
+/// Decodes a patch that is no apply patch.
+pub(super) fn decode_patch(kind: &Kind, request: &WriteRequest<'_>) -> Result<Patch, ApiError> {
     let media_type = body::media_type(request.headers);
     let accepted = if kind.is_custom() {
         CUSTOM_PATCHES
@@ -231,9 +214,9 @@ pub(super) fn decode_patch(
         let error = FieldError::forbidden("force", "may not be specified for non-apply patch");
         check_options("PatchOptions", &[error])?;
     }
-    let (value, repeated) = body::parse_strictly(media_type, &request.body)
+    let value = body::parse(media_type, &request.body)
         .map_err(|why| ApiError::bad_request(format!("error decoding patch: {why}")))?;
-    let patch = match (media_type, value) {
+    match (media_type, value) {
         ("application/json-patch+json", value) => Patch::json(value),
         (_, Value::Object(fields)) if strategic => Ok(Patch::Strategic(fields)),
         (_, Value::Object(fields)) => Ok(Patch::Merge(fields)),
@@ -241,8 +224,7 @@ pub(super) fn decode_patch(
             "error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
             if other.is_array() { "array" } else { "value" }
         ))),
-    };
-    Ok((patch?, repeated))
+    }
 }
 
 pub(super) async fn delete(
@@ -343,27 +325,7 @@ pub(super) fn decode_delete_options(
         .get("orphanDependents")
         .and_then(Value::as_bool)
         .or_else(orphans_in_query);
-    let mut errors = Vec::new();
-    if let (Some(policy), Some(_)) = (propagation, orphans) {
-        errors.invalid(
-            "propagationPolicy",
-            policy,
-            "orphanDependents and deletionPropagation cannot be both set",
-        );
-    }
-    let propagation = match (propagation, orphans) {
-        (None, None) => None,
-        (None, Some(true)) | (Some("Orphan"), _) => Some(Propagation::Orphan),
-        (None, Some(false)) | (Some("Background"), _) => Some(Propagation::Background),
-        (Some("Foreground"), _) => Some(Propagation::Foreground),
-        (Some(other), _) => {
-            let known = ["Foreground", "Background", "Orphan", "nil"];
-            let field = "propagationPolicy";
-            errors.not_supported(field, other, &known);
-            None
-        }
-    };
-    check_options("DeleteOptions", &errors)?;
+    let propagation = propagation_of(propagation, orphans)?;
     let grace = match body.get("gracePeriodSeconds") {
         None | Some(Value::Null) => match query {
             Some(query) => query.number::<i64>("gracePeriodSeconds")?,
@@ -388,4 +350,29 @@ pub(super) fn decode_delete_options(
             None => dry_run_in_body,
         },
     })
+}
+
+fn propagation_of(
+    policy: Option<&str>,
+    orphans: Option<bool>,
+) -> Result<Option<Propagation>, ApiError> {
+    let mut errors = Vec::new();
+    let field = "propagationPolicy";
+    if let (Some(policy), Some(_)) = (policy, orphans) {
+        let why = "orphanDependents and deletionPropagation cannot be both set";
+        errors.invalid(field, policy, why);
+    }
+    let propagation = match (policy, orphans) {
+        (None, None) => None,
+        (None, Some(true)) | (Some("Orphan"), _) => Some(Propagation::Orphan),
+        (None, Some(false)) | (Some("Background"), _) => Some(Propagation::Background),
+        (Some("Foreground"), _) => Some(Propagation::Foreground),
+        (Some(other), _) => {
+            let known = ["Foreground", "Background", "Orphan", "nil"];
+            errors.not_supported(field, other, &known);
+            None
+        }
+    };
+    check_options("DeleteOptions", &errors)?;
+    Ok(propagation)
 }

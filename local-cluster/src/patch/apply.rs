@@ -1,9 +1,8 @@
 //! Server-side apply: a manager owns the fields that it applies.
 
-mod last_applied;
-
 use serde_json::Value;
 
+use super::compare::compare;
 use super::field_set::FieldSet;
 use super::layout::{Layout, ListKind};
 use super::managers::{ManagedFields, ManagedFieldsEntry, Manager};
@@ -11,12 +10,16 @@ use super::merge::merge;
 use super::ownership::{
     changes, empty_object, manager_name, reconcile_with_schema, reset, unowned, updated,
 };
-use crate::object::{Object, object, uid};
+use crate::object::{Object, object, text, uid};
 use crate::resources::Kind;
 use crate::status::ApiError;
 
 /// Owns the fields of objects without managers when the first manager applies.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
+
+/// In which `kubectl apply` on the client side stores what it applied. Server-side apply by kubectl does
+/// not conflict with fields that still have these values, and updates the annotation.
+const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Apply {
@@ -76,7 +79,7 @@ impl Apply {
             Ok(merged) => merged,
             Err(conflicts) => {
                 let left = match self.manager.as_str() {
-                    "kubectl" => last_applied::without_own_fields(kind, &live, conflicts),
+                    "kubectl" => without_own_fields(kind, &live, conflicts),
                     _ => conflicts,
                 };
                 if !left.is_empty() {
@@ -99,7 +102,7 @@ impl Apply {
         // A new object is the configuration, without the empty fields of its type.
         let mut next = if is_new { object(desired) } else { next };
         if self.manager == "kubectl" && self.subresource.is_empty() {
-            last_applied::update_annotation(&mut next, &self.desired);
+            update_annotation(&mut next, &self.desired);
         }
         Ok(ApplyResult {
             object: next,
@@ -247,6 +250,56 @@ fn duplicate_key(value: &Value, layout: Layout<'_>, path: &str) -> Option<String
         }
         _ => None,
     }
+}
+
+/// Drops conflicts about fields that kubectl applied on the client side.
+fn without_own_fields(kind: &Kind, live: &Object, conflicts: Vec<Conflict>) -> Vec<Conflict> {
+    let Some(allowed) = unchanged(kind, live) else {
+        return conflicts;
+    };
+    let mut left = Vec::new();
+    for conflict in conflicts {
+        let set = conflict.set.difference(&allowed);
+        if !set.is_empty() {
+            left.push(Conflict { set, ..conflict });
+        }
+    }
+    left
+}
+
+/// The fields of the annotation whose values have not changed.
+fn unchanged(kind: &Kind, live: &Object) -> Option<FieldSet> {
+    let annotation = text(live, &["metadata", "annotations", ANNOTATION])?;
+    let applied: Value = serde_json::from_str(annotation).ok()?;
+    let version = applied.get("apiVersion").and_then(Value::as_str)?;
+    if version != kind.api_version() {
+        return None;
+    }
+    let layout = Layout::of(kind);
+    let changes = compare(Some(&applied), Some(&Value::Object(live.clone())), layout);
+    let set = FieldSet::of(&applied, layout);
+    Some(
+        set.difference(&changes.modified)
+            .difference(&changes.added)
+            .difference(&changes.removed),
+    )
+}
+
+/// Updates the annotation, if there is one.
+fn update_annotation(object: &mut Object, desired: &Object) {
+    let annotation = object
+        .get_mut("metadata")
+        .and_then(|m| m.get_mut("annotations"))
+        .and_then(|a| a.get_mut(ANNOTATION));
+    let Some(annotation) = annotation.filter(|a| a.as_str() != Some("")) else {
+        return;
+    };
+    let mut desired = Value::Object(desired.clone());
+    let own = desired.get_mut("metadata");
+    if let Some(Value::Object(own)) = own.and_then(|m| m.get_mut("annotations")) {
+        own.remove(ANNOTATION);
+    }
+    *annotation = Value::from(format!("{desired}\n"));
 }
 
 #[cfg(test)]

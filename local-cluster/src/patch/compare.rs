@@ -60,13 +60,7 @@ pub(super) fn compare(
         _ => false,
     };
     if !parted(before) && !parted(after) {
-        match (before, after) {
-            (None, Some(_)) => found.added.member = true,
-            (Some(_), None) => found.removed.member = true,
-            (Some(before), Some(after)) => found.modified.member = before != after,
-            (None, None) => {}
-        }
-        return found;
+        return whole(before, after);
     }
     let maps = (
         before.and_then(Value::as_object),
@@ -174,41 +168,21 @@ fn compare_items(
         let inner = match (before.as_slice(), after.as_slice()) {
             ([] | [_], [] | [_]) => one(before.first().copied(), after.first().copied()),
             // Items with the same key are compared together.
-            ([_, _, ..], [_, _, ..]) => {
-                let mut inner = Comparison::default();
-                inner.modified.member = before != after;
-                inner
-            }
-            (_, [_, _, ..]) => {
-                let mut inner = match before.first() {
-                    Some(before) => one(Some(before), None),
-                    None => Comparison::default(),
-                };
-                inner.added.member = true;
-                inner.removed.member = false;
-                inner
-            }
-            _ => {
-                let mut inner = match after.first() {
-                    Some(after) => one(None, Some(after)),
-                    None => Comparison::default(),
-                };
-                inner.removed.member = true;
-                inner.added.member = false;
-                inner
+            (before, after) => {
+                let some = |items: &[_]| (!items.is_empty()).then(|| items.to_vec());
+                whole(some(before), some(after))
             }
         };
         found.put(|| name, inner);
     }
 }
 
-fn whole(before: Option<&Value>, after: Option<&Value>) -> Comparison {
+/// Compares values that are not divided into fields.
+fn whole<T: PartialEq>(before: Option<T>, after: Option<T>) -> Comparison {
     let mut found = Comparison::default();
-    match (before, after) {
-        (None, Some(_)) => found.added.member = true,
-        (Some(_), None) => found.removed.member = true,
-        _ => found.modified.member = before != after,
-    }
+    found.added.member = before.is_none() && after.is_some();
+    found.removed.member = before.is_some() && after.is_none();
+    found.modified.member = before.is_some() && after.is_some() && before != after;
     found
 }
 
@@ -280,12 +254,10 @@ mod tests {
         let list = |items: Value| json!({"spec": {"containers": items}});
         let one = json!([{"name": "a"}]);
         let two = json!([{"name": "a"}, {"name": "a", "image": "i"}]);
-        let (added, _, removed) = of(list(one), list(two.clone()));
         let whole = json!({"f:spec": {"f:containers": {"k:{\"name\":\"a\"}": {}}}});
-        assert_eq!(added, whole);
         assert_eq!(
-            removed,
-            json!({"f:spec": {"f:containers": {"k:{\"name\":\"a\"}": {"f:name": {}}}}})
+            of(list(one), list(two.clone())),
+            (json!({}), whole, json!({}))
         );
         let (_, modified, _) = of(list(two.clone()), list(two));
         assert_eq!(modified, json!({}));

@@ -12,10 +12,18 @@ use serde_json::Value;
 
 use crate::object::Object;
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Union,
+    Intersection,
+    Difference,
+    Without,
+}
+
 /// A node of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FieldSet {
-    /// Whether the node itself is in the set.
+    /// The node itself is in the set.
     pub(super) member: bool,
     pub(super) children: BTreeMap<String, Self>,
 }
@@ -56,73 +64,51 @@ impl FieldSet {
         }
     }
 
-    pub(super) fn union(mut self, other: &Self) -> Self {
-        self.member |= other.member;
-        for (branch, theirs) in &other.children {
-            let own = self.children.remove(branch).unwrap_or_default();
-            self.children.insert(branch.clone(), own.union(theirs));
-        }
-        self
+    pub(super) fn union(&self, other: &Self) -> Self {
+        self.combined(other, Operation::Union)
     }
 
     pub(super) fn intersection(&self, other: &Self) -> Self {
-        let mut both = Self {
-            member: self.member && other.member,
-            children: BTreeMap::new(),
-        };
-        for (branch, own) in &self.children {
-            if let Some(theirs) = other.children.get(branch) {
-                both.put(branch.clone(), own.intersection(theirs));
-            }
-        }
-        both
+        self.combined(other, Operation::Intersection)
     }
 
     /// Removes the members of the other set, but not the members below them.
     pub(super) fn difference(&self, other: &Self) -> Self {
-        let mut left = Self {
-            member: self.member && !other.member,
-            children: BTreeMap::new(),
-        };
-        for (branch, own) in &self.children {
-            match other.children.get(branch) {
-                Some(theirs) => left.put(branch.clone(), own.difference(theirs)),
-                None => left.put(branch.clone(), own.clone()),
-            }
-        }
-        left
-    }
-
-    /// As [`Self::difference`], in place; returns whether anything was removed.
-    pub(super) fn remove(&mut self, other: &Self) -> bool {
-        let mut removed = self.member && other.member;
-        self.member &= !other.member;
-        for (branch, theirs) in &other.children {
-            let Some(own) = self.children.get_mut(branch) else {
-                continue;
-            };
-            removed |= own.remove(theirs);
-            if own.is_empty() {
-                self.children.remove(branch);
-            }
-        }
-        removed
+        self.combined(other, Operation::Difference)
     }
 
     /// Removes the members of the other set, and everything below them.
     pub(super) fn without(&self, other: &Self) -> Self {
-        let mut left = Self {
-            member: self.member && !other.member,
+        self.combined(other, Operation::Without)
+    }
+
+    fn combined(&self, other: &Self, operation: Operation) -> Self {
+        use Operation::{Difference, Intersection, Union, Without};
+        let mut result = Self {
+            member: match operation {
+                Union => self.member || other.member,
+                Intersection => self.member && other.member,
+                Difference | Without => self.member && !other.member,
+            },
             children: BTreeMap::new(),
         };
         for (branch, own) in &self.children {
-            match other.children.get(branch) {
-                Some(theirs) if theirs.member => {}
-                Some(theirs) => left.put(branch.clone(), own.without(theirs)),
-                None => left.put(branch.clone(), own.clone()),
+            match (other.children.get(branch), operation) {
+                (Some(theirs), Without) if theirs.member => {}
+                (Some(theirs), _) => result.put(branch.clone(), own.combined(theirs, operation)),
+                (None, Intersection) => {}
+                (None, _) => result.put(branch.clone(), own.clone()),
             }
         }
-        left
+        if operation == Union {
+            let theirs = other.children.iter();
+            for (branch, theirs) in
+                theirs.filter(|(branch, _)| !self.children.contains_key(*branch))
+            {
+                result.put(branch.clone(), theirs.clone());
+            }
+        }
+        result
     }
 
     pub(super) fn from_json(set: &Object) -> Self {
@@ -225,9 +211,6 @@ mod tests {
             json!({"f:spec": {"f:a": {}}})
         );
         assert!(all.difference(&all).is_empty());
-        let mut left = all.clone();
-        assert!(left.remove(&some) && !left.remove(&some));
-        assert_eq!(left, all.difference(&some));
         assert_eq!(
             json_of(&some.union(&all)),
             json!({"f:spec": {".": {}, "f:a": {}, "f:b": {".": {}, "f:c": {}}}})

@@ -1,4 +1,4 @@
-//! How values are divided into owned fields: which lists have keys, which values are atomic.
+//! The division of values into owned fields: which lists have keys, which values are atomic.
 //!
 //! Built-in kinds have a table, custom resources their schema.
 
@@ -68,7 +68,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Whether the type declares this field, as opposed to keys of a map; declared fields exist
+    /// True if the type declares this field, as opposed to keys of a map; declared fields exist
     /// without an owner.
     pub(super) fn declares(self, field: &str) -> bool {
         match self {
@@ -82,7 +82,6 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Whether the value is an atomic map.
     pub(super) fn is_atomic_map(self) -> bool {
         match self {
             Self::Custom(schema) | Self::Schema(schema) => {
@@ -92,7 +91,6 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Whether the value is a list with atomic items.
     pub(super) fn has_atomic_items(self) -> bool {
         match self {
             Self::Builtin { parent, field } => builtin::has_atomic_items(parent, field),

@@ -1,23 +1,18 @@
-//! Managed fields: decoding, encoding and capping of `managedFields`.
+//! Managed fields: decoding and encoding of `managedFields`.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
 use super::field_set::FieldSet;
 use crate::object::{Object, at};
 
-/// The largest number of entries of updates.
-const MAX_UPDATERS: usize = 10;
-/// The manager of older updates, which share an entry.
-const ANCIENT: &str = "ancient-changes";
-
 /// The key of an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Manager {
     pub(super) name: String,
-    /// Whether the operation is `Apply` instead of `Update`.
+    /// The operation is `Apply` instead of `Update`.
     pub(super) applies: bool,
     pub(super) api_version: String,
     /// Empty for the object itself.
@@ -164,49 +159,13 @@ impl ManagedFields {
             return;
         }
         for entry in &mut self.0 {
-            if entry.set.remove(set) {
+            let left = entry.set.difference(set);
+            if left != entry.set {
+                entry.set = left;
                 entry.encoded = None;
             }
         }
         self.0.retain(|entry| !entry.set.is_empty());
-    }
-
-    /// Merges the oldest updates if there are too many.
-    pub(super) fn cap(&mut self) {
-        let updates = |entry: &&ManagedFieldsEntry| !entry.manager.applies;
-        let mut count = self.0.iter().filter(updates).count();
-        if count <= MAX_UPDATERS {
-            return;
-        }
-        let all = std::mem::take(&mut self.0);
-        let (appliers, mut updaters): (Vec<ManagedFieldsEntry>, Vec<ManagedFieldsEntry>) =
-            all.into_iter().partition(|entry| entry.manager.applies);
-        updaters.sort_by(by_age);
-        self.0 = appliers;
-        // The index of the oldest entry of each version, into which the next are merged.
-        let mut oldest: HashMap<String, usize> = HashMap::new();
-        for entry in updaters {
-            let version = entry.manager.api_version.clone();
-            let first = oldest.get(&version).copied();
-            let first = first.and_then(|first| self.0.get_mut(first));
-            match first {
-                Some(first) if count > MAX_UPDATERS || entry.manager.name == ANCIENT => {
-                    ANCIENT.clone_into(&mut first.manager.name);
-                    first.manager.subresource.clear();
-                    first.set = std::mem::take(&mut first.set).union(&entry.set);
-                    // The later time.
-                    first.time = entry.time;
-                    first.encoded = None;
-                    count -= 1;
-                }
-                _ => {
-                    if first.is_none() {
-                        oldest.insert(version, self.0.len());
-                    }
-                    self.0.push(entry);
-                }
-            }
-        }
     }
 
     /// Encodes the entries in their canonical order.
@@ -275,32 +234,6 @@ mod tests {
         );
         let junk = json!({"metadata": {"managedFields": [{"manager": "x"}]}});
         assert_eq!(begin(junk, ""), 1);
-    }
-
-    #[test]
-    fn the_oldest_updates_share_an_entry() {
-        let entries: Vec<Value> = (0..12)
-            .map(|n| entry(&format!("m{n:02}"), &format!("t{n:02}"), &format!("a{n}")))
-            .collect();
-        let mut managers = ManagedFields::read(&holder(json!(entries))).unwrap();
-        managers.cap();
-        let written = managers.write();
-        assert_eq!(written.len(), 10);
-        assert_eq!(written[0]["manager"], "ancient-changes");
-        assert_eq!(written[0]["time"], "t02");
-        assert_eq!(
-            written[0]["fieldsV1"],
-            json!({"f:a0": {}, "f:a1": {}, "f:a2": {}})
-        );
-        assert_eq!(written[1]["manager"], "m03");
-        // The next one is merged into the same entry.
-        let mut again = written;
-        again.push(entry("m12", "t12", "a12"));
-        let mut managers = ManagedFields::read(&holder(json!(again))).unwrap();
-        managers.cap();
-        let written = managers.write();
-        assert_eq!((written.len(), &written[0]["time"]), (10, &json!("t03")));
-        assert_eq!(written[0]["fieldsV1"].as_object().unwrap().len(), 4);
     }
 
     #[test]

@@ -61,7 +61,6 @@ pub(crate) fn after_create(
     let managers = ManagedFields::before_request(&Object::new(), new, "");
     let mut after = updated(kind, managers, (None, new), updater(kind, "", manager), now);
     after.remove(&server_set.0);
-    after.cap();
     after.write()
 }
 
@@ -80,9 +79,7 @@ pub(crate) fn after_update(
         return Vec::new();
     }
     let by = updater(kind, subresource, manager);
-    let mut after = updated(kind, managers, (Some(live), next), by, now);
-    after.cap();
-    after.write()
+    updated(kind, managers, (Some(live), next), by, now).write()
 }
 
 fn updater(kind: &Kind, subresource: &str, manager: &str) -> Manager {
@@ -94,14 +91,14 @@ fn updater(kind: &Kind, subresource: &str, manager: &str) -> Manager {
     }
 }
 
-/// Why `managedFields` are invalid.
+/// The reason why `managedFields` are invalid.
 pub(crate) fn managers_error(object: &Object) -> Option<&'static str> {
     ManagedFields::read(object)
         .is_none()
         .then_some("operation, apiVersion or fieldsType of an entry is not valid")
 }
 
-/// The entries after an update, without a cap on their number.
+/// The entries after an update.
 pub(super) fn updated(
     kind: &Kind,
     mut managers: ManagedFields,
@@ -200,7 +197,6 @@ pub(super) fn empty_object(kind: &Kind) -> Object {
         ("events.k8s.io", "events") => {
             json!({"regarding": {}, "deprecatedSource": {}})
         }
-        ("", "replicationcontrollers") => json!({"spec": {}, "status": {"replicas": 0}}),
         ("apps", "deployments") => {
             json!({"spec": {"selector": null, "strategy": {}, "template": template()}, "status": {}})
         }
@@ -209,10 +205,6 @@ pub(super) fn empty_object(kind: &Kind) -> Object {
         }
         ("apps", "statefulsets" | "daemonsets") => json!({
             "spec": {"selector": null, "updateStrategy": {}, "template": template()}, "status": {}
-        }),
-        ("batch", "jobs") => json!({"spec": {"template": template()}, "status": {}}),
-        ("batch", "cronjobs") => json!({
-            "spec": {"jobTemplate": {"metadata": {}, "spec": {"template": template()}}}, "status": {}
         }),
         ("apiextensions.k8s.io", _) => json!({
             "spec": {"names": {}, "versions": null},

@@ -21,7 +21,7 @@ impl Patch {
         super::json::parse(body).map(Self::Json)
     }
 
-    /// What error messages show: a strategic patch, or the result of any other.
+    /// The text of error messages: a strategic patch, or the result of any other.
     pub(crate) fn shown(&self, object: Object) -> String {
         match self {
             Self::Strategic(patch) => go_format(&Value::Object(patch.clone())),

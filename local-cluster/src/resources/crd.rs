@@ -1,15 +1,10 @@
 //! CustomResourceDefinitions: defaults, validation, and the kinds that they declare.
 
+mod definition;
 mod keywords;
-mod names;
 mod naming;
-mod parts;
-mod replicas;
-mod rule;
-mod rule_cost;
+mod rules;
 mod schema;
-mod spec;
-mod structural;
 mod versions;
 
 use std::sync::Arc;
@@ -20,18 +15,9 @@ use super::{Conversion, Custom, Kind};
 use crate::object::{Object, at, child, text};
 use crate::store::Resource;
 
+pub(crate) use definition::{crd_errors, format_warnings};
 pub(crate) use naming::{Names, accept_names, is_established};
-use parts::{columns_errors, scale_errors, selectable_errors};
-pub(crate) use replicas::replica_errors;
-pub(crate) use schema::format_warnings;
-use schema::schema_errors;
-pub(crate) use spec::crd_errors;
-use versions::versions;
-
-/// The string under `key`, empty without one.
-fn word<'a>(object: &'a Object, key: &str) -> &'a str {
-    text(object, &[key]).unwrap_or_default()
-}
+use versions::{columns_of, scale_of, schema_of, selectable_of, versions};
 
 /// Fills in names, conversion and the initial status.
 pub(crate) fn crd_defaults(crd: &mut Object) {
@@ -123,12 +109,12 @@ fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
         round_trip: None,
         schema: None,
         custom: Some(Custom {
-            schema: at(version, &["schema", "openAPIV3Schema"]).cloned(),
+            schema: schema_of(version).cloned(),
             compiled: Arc::default(),
-            columns: parts::columns_of(version),
+            columns: columns_of(version),
             storage_version: storage_version(crd),
-            scale: parts::scale_of(version),
-            selectable: parts::selectable_of(version),
+            scale: scale_of(version),
+            selectable: selectable_of(version),
         }),
         group,
         plural,

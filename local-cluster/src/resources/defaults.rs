@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{Kind, events};
+use super::{Conversion, Kind};
 use crate::object::{Object, at, child, maps_in, text};
 
 /// Defaults of built-in kinds; those of custom resources come from their schemas.
@@ -22,11 +22,11 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
         }
         // Defaults apply to the stored version.
         ("events.k8s.io", "events") => {
-            let mut stored = super::event_from_v1(std::mem::take(object));
-            events::event_defaults(&mut stored);
-            *object = super::event_to_v1(stored);
+            let mut stored = Conversion::EventsV1.store(std::mem::take(object));
+            event_defaults(&mut stored);
+            *object = Conversion::EventsV1.present(stored);
         }
-        ("", "events") => events::event_defaults(object),
+        ("", "events") => event_defaults(object),
         ("discovery.k8s.io", "endpointslices") => {
             for port in maps_in(object.get_mut("ports")) {
                 port.retain(|_, value| !value.is_null());
@@ -73,6 +73,14 @@ fn encode_string_data(secret: &mut Object) {
             data.insert(key, Value::from(encoded));
         }
     }
+}
+
+fn event_defaults(event: &mut Object) {
+    let defaults = json!({
+        "source": {}, "firstTimestamp": null, "lastTimestamp": null, "eventTime": null,
+        "reportingComponent": "", "reportingInstance": "",
+    });
+    fill(event, defaults);
 }
 
 fn binding_defaults(binding: &mut Object) {

@@ -28,24 +28,13 @@ pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
 }
 
 fn blank_node() -> Object {
-    let names = [
-        "architecture",
-        "bootID",
-        "containerRuntimeVersion",
-        "kernelVersion",
-        "kubeProxyVersion",
-        "kubeletVersion",
-        "machineID",
-        "operatingSystem",
-        "osImage",
-        "systemUUID",
-    ];
-    let info: Object = names
-        .map(|name| (name.to_owned(), json!("")))
-        .into_iter()
-        .collect();
     object::object(json!({
-        "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}}, "nodeInfo": info,
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
+        "nodeInfo": {
+            "architecture": "", "bootID": "", "containerRuntimeVersion": "", "kernelVersion": "",
+            "kubeProxyVersion": "", "kubeletVersion": "", "machineID": "", "operatingSystem": "",
+            "osImage": "", "systemUUID": "",
+        },
     }))
 }
 

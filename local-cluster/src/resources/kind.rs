@@ -1,14 +1,27 @@
 //! A kind in one served version.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use schemars::SchemaGenerator;
 use serde_json::Value;
 
+use super::conversion::Conversion;
 use super::scale::Scale;
-use super::{RoundTrip, TypeSchema};
 use crate::object::Object;
 use crate::schema::Schema;
 use crate::store::{Resource, Stored};
+
+/// Decodes an object as its generated type and encodes it again.
+pub(crate) type RoundTrip = fn(Value) -> Result<Value, serde_json::Error>;
+
+/// The OpenAPI schema of a generated type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TypeSchema {
+    pub(crate) name: fn() -> Cow<'static, str>,
+    /// Adds the schema of the type and of all types that it refers to.
+    pub(crate) add: fn(&mut SchemaGenerator),
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
@@ -21,13 +34,13 @@ pub(crate) struct Kind {
     pub(crate) short_names: Vec<String>,
     pub(crate) categories: Vec<String>,
     pub(crate) namespaced: bool,
-    /// Whether there is a status subresource, so that other writes leave the status alone.
+    /// There is a status subresource, so that other writes leave the status alone.
     pub(crate) has_status: bool,
-    /// Whether `metadata.generation` counts changes of the desired state.
+    /// `metadata.generation` counts changes of the desired state.
     pub(crate) has_generation: bool,
-    /// Whether a deletion responds with the object instead of a `Status`.
+    /// A deletion responds with the object instead of a `Status`.
     pub(crate) returns_deleted: bool,
-    /// Whether an update may omit the resourceVersion.
+    /// An update may omit the resourceVersion.
     pub(crate) unconditional_update: bool,
     pub(crate) conversion: Conversion,
     /// The stored resource, shared by all versions.
@@ -38,16 +51,6 @@ pub(crate) struct Kind {
     pub(crate) schema: Option<TypeSchema>,
     /// `None` for built-in kinds.
     pub(crate) custom: Option<Custom>,
-}
-
-/// How stored objects are converted to this version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Conversion {
-    None,
-    /// From `v1`, which is stored, to `events.k8s.io/v1`.
-    EventsV1,
-    /// From `autoscaling/v2`, which is stored, to `autoscaling/v1`.
-    AutoscalerV1,
 }
 
 /// One version of a CustomResourceDefinition.
@@ -145,7 +148,7 @@ impl Kind {
             })
     }
 
-    /// Whether objects are created and never stored.
+    /// Objects are created and never stored.
     pub(crate) fn is_review(&self) -> bool {
         !self.is_custom() && (self.kind.ends_with("Review") || self.is("", "bindings"))
     }
@@ -154,7 +157,7 @@ impl Kind {
         self.is("", "componentstatuses")
     }
 
-    /// Whether this is the built-in kind `plural` of `group`.
+    /// Compares with the built-in kind `plural` of `group`.
     pub(crate) fn is(&self, group: &str, plural: &str) -> bool {
         self.group == group && self.plural == plural
     }
@@ -175,11 +178,7 @@ impl Kind {
 
     /// As [`Self::present`], for an object that is not stored.
     pub(crate) fn present_object(&self, object: Object) -> Object {
-        let mut object = match self.conversion {
-            Conversion::None => object,
-            Conversion::EventsV1 => super::event_to_v1(object),
-            Conversion::AutoscalerV1 => super::autoscaler_to_v1(object),
-        };
+        let mut object = self.conversion.present(object);
         object.insert("apiVersion".to_owned(), Value::from(self.api_version()));
         object.insert("kind".to_owned(), Value::from(self.kind.as_str()));
         object
@@ -189,10 +188,6 @@ impl Kind {
     pub(crate) fn to_storage(&self, mut object: Object) -> Object {
         object.remove("apiVersion");
         object.remove("kind");
-        match self.conversion {
-            Conversion::None => object,
-            Conversion::EventsV1 => super::event_from_v1(object),
-            Conversion::AutoscalerV1 => super::autoscaler_from_v1(object),
-        }
+        self.conversion.store(object)
     }
 }

@@ -1,24 +1,27 @@
 //! Validation of built-in kinds.
 //!
-//! Only rules that users commonly meet are here, with Kubernetes' messages; Kubernetes has many
-//! more.
+//! Only rules that users commonly meet are here: most are rows of `table`, checked by `walker`.
+//! Kubernetes has many more.
 
-mod config;
-mod containers;
 mod endpoint_slices;
-mod nodes;
 mod pod_changes;
-mod pods;
 mod services;
-mod workloads;
+mod table;
+#[cfg(test)]
+mod tests;
+mod values;
+mod walker;
 
 use serde_json::Value;
 
 pub(crate) use services::taken_addresses;
 
+use self::values::{json_at, without_empty};
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::object::{Object, at};
 use crate::resources::Kind;
+use crate::selector::LabelSelector;
 
 const SLICES: (&str, &str) = ("discovery.k8s.io", "endpointslices");
 
@@ -38,102 +41,77 @@ pub(super) fn drop_dependent_fields(kind: &Kind, before: &Object, next: &mut Obj
 
 /// Validates an object with its defaults, in its served version.
 pub(super) fn object_errors(kind: &Kind, object: &Object) -> Vec<FieldError> {
-    match (kind.group.as_str(), kind.plural.as_str()) {
-        ("", "pods") => pods::spec_errors(at(object, &["spec"]), "spec"),
-        ("", "services") => services::object_errors(object),
-        ("", "configmaps") => config::key_errors(object, &["data", "binaryData"]),
-        ("", "secrets") => config::secret_errors(object),
-        ("coordination.k8s.io", "leases") => config::lease_errors(object),
-        SLICES => endpoint_slices::object_errors(object),
-        ("apps", plural) => workloads::object_errors(plural, object),
-        ("", "replicationcontrollers") => workloads::controller_errors(object),
-        _ => Vec::new(),
+    let (group, plural) = (kind.group.as_str(), kind.plural.as_str());
+    let mut errors = walker::errors(table::rows(group, plural), object);
+    match (group, plural) {
+        ("", "services") => errors.extend(services::object_errors(object)),
+        SLICES => errors.extend(endpoint_slices::address_errors(object)),
+        ("apps", _) => errors.extend(template_error(object)),
+        _ => {}
     }
+    errors
 }
 
 pub(super) fn change_errors(kind: &Kind, before: &Object, next: &Object) -> Vec<FieldError> {
-    match (kind.group.as_str(), kind.plural.as_str()) {
-        ("", "pods") => pod_changes::errors(before, next),
-        ("", "services") => services::change_errors(before, next),
-        ("", "configmaps") => config::immutable_errors(before, next, &["data", "binaryData"]),
-        ("", "secrets") => {
-            let mut errors = config::same(before, next, "type");
-            errors.extend(config::immutable_errors(before, next, &["data"]));
-            errors
-        }
-        ("", "nodes") => nodes::change_errors(before, next),
-        SLICES => endpoint_slices::change_errors(before, next),
-        ("apps", plural) => workloads::change_errors(plural, before, next),
-        _ => Vec::new(),
+    let (group, plural) = (kind.group.as_str(), kind.plural.as_str());
+    let mut errors: Vec<FieldError> = table::immutable(group, plural)
+        .iter()
+        .filter_map(|path| immutable_error(path, before, next))
+        .collect();
+    match (group, plural) {
+        ("", "pods") => errors.extend(pod_changes::error(before, next)),
+        ("", "services") => errors.extend(services::change_error(before, next)),
+        ("", "configmaps" | "secrets") => errors.extend(data_errors(before, next)),
+        _ => {}
     }
+    errors
 }
 
-/// What the client of a valid write should know.
+/// Warnings about a valid object.
 pub(super) fn warnings(kind: &Kind, object: &Object, is_new: bool) -> Vec<String> {
-    match (kind.group.as_str(), kind.plural.as_str()) {
-        SLICES => endpoint_slices::warnings(object, is_new),
-        _ => Vec::new(),
+    let is_slice = kind.is(SLICES.0, SLICES.1);
+    if is_slice && is_new && json_at(object, "addressType") == "FQDN" {
+        // Kubernetes names the field so.
+        return vec!["spec.addressType: FQDN endpoints are deprecated".to_owned()];
     }
+    Vec::new()
 }
 
-const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
-
-/// The items of a list, none if it is missing.
-fn items<'a>(object: Option<&'a Value>, field: &str) -> &'a [Value] {
-    object
-        .and_then(|object| object.get(field)?.as_array())
-        .map_or(&[], Vec::as_slice)
+fn immutable_error(path: &str, before: &Object, next: &Object) -> Option<FieldError> {
+    let (old, new) = (json_at(before, path), json_at(next, path));
+    let is_set = !matches!(&old, Value::Null) && old != "" && old != Value::Array(Vec::new());
+    let changes = is_set && without_empty(&old) != without_empty(&new);
+    changes.then(|| FieldError::invalid(path, &new, "field is immutable"))
 }
 
-/// The string of a field, empty if it is missing.
-fn word<'a>(object: &'a Value, field: &str) -> &'a str {
-    object
-        .get(field)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-}
-
-fn port_errors(field: String, number: &Value) -> Option<FieldError> {
-    let fine = number.as_i64().is_some_and(|n| (1..=65_535).contains(&n));
-    let why = "must be between 1 and 65535, inclusive";
-    (!fine).then(|| FieldError::invalid(field, number, why))
-}
-
-/// Validates the enum at `path.field`; an empty value is valid.
-fn enum_error(object: &Value, path: &str, field: &str, supported: &[&str]) -> Option<FieldError> {
-    let value = word(object, field);
-    (!value.is_empty() && !supported.contains(&value)).then(|| {
-        FieldError::not_supported(format!("{path}.{field}"), &Value::from(value), supported)
-    })
-}
-
-/// The value without empty fields, which Kubernetes' types do not distinguish from missing ones.
-fn without_empty(value: &Value) -> Value {
-    let is_nothing = |value: &Value| match value {
-        Value::Null => true,
-        Value::Array(list) => list.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::String(text) => text.is_empty(),
-        _ => false,
-    };
-    match value {
-        Value::Array(list) => list.iter().map(without_empty).collect(),
-        Value::Object(map) => {
-            let fields = map
-                .iter()
-                .map(|(key, value)| (key.clone(), without_empty(value)));
-            Value::Object(fields.filter(|(_, value)| !is_nothing(value)).collect())
+/// Errors of a config map or a secret that has `immutable` set.
+fn data_errors(before: &Object, next: &Object) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if before.get("immutable") == Some(&Value::Bool(true)) {
+        for field in ["immutable", "data", "binaryData"] {
+            if without_empty(&json_at(before, field)) != without_empty(&json_at(next, field)) {
+                let why = "field is immutable when `immutable` is set";
+                errors.forbidden(field, why);
+            }
         }
-        plain => plain.clone(),
     }
+    errors
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    pub(super) fn lines(errors: &[FieldError]) -> Vec<String> {
-        let line = |error: &FieldError| format!("{}: {}", error.field, error.message);
-        errors.iter().map(line).collect()
+/// The selector of a workload must select its own pods.
+fn template_error(workload: &Object) -> Option<FieldError> {
+    let given = json_at(workload, "spec.selector");
+    let is_missing = given.as_object().is_some_and(Object::is_empty);
+    let selector = LabelSelector::of(&serde_json::from_value(given).ok()?);
+    let template = at(workload, &["spec", "template"])?.as_object()?;
+    if is_missing || !selector.is_empty() && selector.matches(template) {
+        return None;
     }
+    let labels = at(template, &["metadata", "labels"]).cloned();
+    let why = "`selector` does not match template `labels`";
+    Some(FieldError::invalid(
+        "spec.template.metadata.labels",
+        &labels.unwrap_or_default(),
+        why,
+    ))
 }

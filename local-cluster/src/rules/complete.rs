@@ -2,23 +2,15 @@
 
 use serde_json::Value;
 
-use super::Part;
+use super::options::{FieldValidation, Part};
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::resources::{
-    Kind, check_types, crd_errors, fill_defaults, format_warnings, replica_errors, unknown_fields,
+    Kind, Scale, check_types, crd_errors, fill_defaults, format_warnings, unknown_fields,
     webhook_errors,
 };
 use crate::status::ApiError;
-
-/// How to handle unknown and repeated fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum FieldValidation {
-    Ignore,
-    #[default]
-    Warn,
-    Strict,
-}
 
 /// Fills in defaults and validates an object, against its former state if there is one. Returns
 /// warnings for the client.
@@ -129,4 +121,27 @@ fn validate(
     }
     let warnings = super::builtin::warnings(kind, object, before.is_none());
     (errors, warnings)
+}
+
+/// Errors of the fields that the scale subresource of a custom resource refers to; `status_only` skips the
+/// desired replicas.
+fn replica_errors(scale: &Scale, object: &Value, status_only: bool) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let at = |path: &str| object.pointer(&path.replace('.', "/")).cloned();
+    let desired = (!status_only).then_some(&scale.spec_path);
+    for path in desired.into_iter().chain([&scale.status_path]) {
+        let given = at(path).filter(|n| {
+            !n.as_i64()
+                .is_some_and(|n| i32::try_from(n).is_ok() && n >= 0)
+        });
+        if let Some(given) = given {
+            errors.invalid(path.as_str(), given, "should be a non-negative integer");
+        }
+    }
+    if let Some(path) = &scale.selector_path
+        && let Some(given) = at(path).filter(|selector| !selector.is_string())
+    {
+        errors.invalid(path.as_str(), given, "should be a string");
+    }
+    errors
 }

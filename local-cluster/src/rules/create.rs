@@ -9,7 +9,7 @@ use crate::object::{self, Object, child, is_deleting};
 use crate::resources::{Kind, reset_status};
 use crate::status::ApiError;
 
-/// What a new object gets from the server.
+/// Metadata that the server gives a new object.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamp {
     pub(crate) uid: String,

@@ -8,7 +8,7 @@ use crate::resources::Kind;
 use crate::status::ApiError;
 use crate::store::Stored;
 
-/// What happens to the dependents of a deleted object.
+/// The fate of the dependents of a deleted object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Propagation {
     /// Deleted after their owner.
@@ -45,24 +45,7 @@ pub(crate) fn decide_deletion(
     options: &DeleteOptions,
     in_seconds: impl Fn(i64) -> String,
 ) -> Result<Deletion, ApiError> {
-    if let Some(uid) = options.uid.as_deref().filter(|uid| *uid != current.uid()) {
-        return Err(ApiError::uid_precondition(
-            kind,
-            &current.name,
-            uid,
-            current.uid(),
-        ));
-    }
-    if let Some(version) = options.resource_version.as_deref()
-        && version != current.revision.to_string()
-    {
-        return Err(ApiError::version_precondition(
-            kind,
-            &current.name,
-            version,
-            current.revision,
-        ));
-    }
+    check_preconditions(kind, current, options)?;
     let before = &current.object;
     let deleting = is_deleting(before);
     if kind.is("", "namespaces") && deleting {
@@ -115,6 +98,24 @@ pub(crate) fn decide_deletion(
     } else {
         Deletion::Mark(next)
     })
+}
+
+fn check_preconditions(
+    kind: &Kind,
+    current: &Stored,
+    options: &DeleteOptions,
+) -> Result<(), ApiError> {
+    let (name, uid, revision) = (&current.name, current.uid(), current.revision);
+    if let Some(expected) = options.uid.as_deref().filter(|expected| *expected != uid) {
+        return Err(ApiError::uid_precondition(kind, name, expected, uid));
+    }
+    match options.resource_version.as_deref() {
+        Some(version) if version != revision.to_string() => {
+            let error = ApiError::version_precondition(kind, name, version, revision);
+            Err(error)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The grace period: zero but for pods that run on a node.

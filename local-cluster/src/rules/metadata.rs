@@ -1,5 +1,6 @@
 //! Validation of metadata.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::Value;
 
 use crate::error_list::ErrorList as _;
@@ -9,111 +10,37 @@ use crate::object::{self, Object, at};
 use crate::resources::Kind;
 use crate::status::ApiError;
 
-#[derive(Clone, Copy)]
-enum MetadataType {
-    Text,
-    Number,
-    TextMap,
-    TextList,
-    Objects,
-}
-
-const FIELDS: &[(&str, MetadataType)] = &[
-    ("name", MetadataType::Text),
-    ("generateName", MetadataType::Text),
-    ("namespace", MetadataType::Text),
-    ("selfLink", MetadataType::Text),
-    ("uid", MetadataType::Text),
-    ("resourceVersion", MetadataType::Text),
-    ("generation", MetadataType::Number),
-    ("creationTimestamp", MetadataType::Text),
-    ("deletionTimestamp", MetadataType::Text),
-    ("deletionGracePeriodSeconds", MetadataType::Number),
-    ("labels", MetadataType::TextMap),
-    ("annotations", MetadataType::TextMap),
-    ("finalizers", MetadataType::TextList),
-    ("ownerReferences", MetadataType::Objects),
-    ("managedFields", MetadataType::Objects),
-];
-
 /// Checks the types of metadata, and drops empty and unknown fields.
 pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), ApiError> {
-    let wrong = |value: &Value, field: &str, expected: &str| {
-        let actual = match value {
-            Value::Bool(_) => "bool",
-            Value::Number(_) => "number",
-            Value::String(_) => "string",
-            Value::Array(_) => "array",
-            Value::Object(_) => "object",
-            Value::Null => "null",
-        };
-        let why = format!(
-            "json: cannot unmarshal {actual} into Go struct field ObjectMeta{field} of type {expected}"
-        );
-        ApiError::cannot_handle(kind, &why)
-    };
-    let metadata = match object.entry("metadata").or_insert(Value::Null) {
-        Value::Object(map) => map,
-        slot @ Value::Null => {
-            *slot = Value::Object(Object::new());
-            return Ok(());
-        }
-        other => return Err(wrong(other, "", "v1.ObjectMeta")),
-    };
-    for (key, value) in metadata.iter() {
-        let field = format!(".metadata.{key}");
-        let Some((_, shape)) = FIELDS.iter().find(|(name, _)| name == key) else {
-            continue;
-        };
-        let checked = match (shape, value) {
-            (_, Value::Null)
-            | (MetadataType::Text, Value::String(_))
-            | (MetadataType::Number, Value::Number(_)) => Ok(()),
-            (MetadataType::TextMap, Value::Object(map)) => {
-                match map.values().find(|v| !v.is_string()) {
-                    Some(v) if !v.is_null() => Err((v, "string")),
-                    _ => Ok(()),
-                }
-            }
-            (MetadataType::TextList, Value::Array(list)) => {
-                match list.iter().find(|v| !v.is_string()) {
-                    Some(v) => Err((v, "string")),
-                    None => Ok(()),
-                }
-            }
-            (MetadataType::Objects, Value::Array(list)) => {
-                match list.iter().find(|v| !v.is_object()) {
-                    Some(v) => Err((v, "object")),
-                    None => Ok(()),
-                }
-            }
-            (MetadataType::Text, v) => Err((v, "string")),
-            (MetadataType::Number, v) => Err((v, "int64")),
-            (MetadataType::TextMap, v) => Err((v, "map[string]string")),
-            (MetadataType::TextList, v) => Err((v, "[]string")),
-            (MetadataType::Objects, v) => Err((v, "[]object")),
-        };
-        checked.map_err(|(value, expected)| wrong(value, &field, expected))?;
+    let slot = object.entry("metadata").or_insert(Value::Null);
+    if slot.is_null() {
+        *slot = Value::Object(Object::new());
     }
-    metadata.retain(|key, value| {
-        let empty = match value {
-            Value::Null => true,
-            Value::String(text) => text.is_empty(),
-            Value::Array(list) => list.is_empty(),
-            Value::Object(map) => map.is_empty(),
-            _ => false,
-        };
-        // An empty list resets managed fields.
-        let forgets = key == "managedFields" && value.is_array();
-        (!empty || forgets) && FIELDS.iter().any(|(name, _)| name == key)
-    });
     for map in ["labels", "annotations"] {
-        if let Some(Value::Object(map)) = metadata.get_mut(map) {
+        if let Some(Value::Object(map)) = slot.get_mut(map) {
             // Go decodes null in a map of strings as an empty string.
             for value in map.values_mut().filter(|v| v.is_null()) {
                 *value = Value::from("");
             }
         }
+    }
+    let wrong = |error: serde_json::Error| {
+        ApiError::cannot_handle(kind, &format!("json: cannot unmarshal metadata: {error}"))
+    };
+    let typed: ObjectMeta = serde_json::from_value(slot.clone()).map_err(wrong)?;
+    let known = serde_json::to_value(typed).map_err(wrong)?;
+    if let Value::Object(metadata) = slot {
+        metadata.retain(|key, value| {
+            let empty = match value {
+                Value::String(text) => text.is_empty(),
+                Value::Array(list) => list.is_empty(),
+                Value::Object(map) => map.is_empty(),
+                _ => false,
+            };
+            // An empty list resets managed fields.
+            let forgets = key == "managedFields" && value.is_array();
+            (!empty || forgets) && known.get(key).is_some()
+        });
     }
     Ok(())
 }

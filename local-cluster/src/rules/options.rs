@@ -1,6 +1,36 @@
 //! Options of write requests.
 
-use super::FieldValidation;
+/// The handling of unknown fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FieldValidation {
+    Ignore,
+    #[default]
+    Warn,
+    Strict,
+}
+
+/// The part of an object that a write changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Everything but the status, if the kind has a status subresource.
+    Main,
+    Status,
+    /// The replicas, through the scale subresource.
+    Scale,
+    Finalize,
+}
+
+impl Part {
+    /// Empty for the object itself.
+    pub(crate) fn subresource(self) -> &'static str {
+        match self {
+            Self::Main => "",
+            Self::Status => "status",
+            Self::Scale => "scale",
+            Self::Finalize => "finalize",
+        }
+    }
+}
 
 /// `CreateOptions`, `UpdateOptions` and `PatchOptions`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,36 +2,13 @@
 
 use serde_json::Value;
 
-use super::FieldValidation;
 use super::complete::{complete, decode};
+use super::options::{FieldValidation, Part};
 use crate::field_error::FieldError;
 use crate::object::{self, Object, at, child, finalizers, is_deleting};
 use crate::resources::Kind;
 use crate::status::ApiError;
 use crate::store::Stored;
-
-/// The part of an object that a write changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// Everything but the status, if the kind has a status subresource.
-    Main,
-    Status,
-    /// The replicas, through the scale subresource.
-    Scale,
-    Finalize,
-}
-
-impl Part {
-    /// Empty for the object itself.
-    pub(crate) fn subresource(self) -> &'static str {
-        match self {
-            Self::Main => "",
-            Self::Status => "status",
-            Self::Scale => "scale",
-            Self::Finalize => "finalize",
-        }
-    }
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Update {
@@ -150,7 +127,7 @@ fn keep_times(next: &mut Object, before: &Object) {
     }
 }
 
-/// Whether an object with a deletion timestamp can be removed: no finalizers and no grace period.
+/// True for an object with a deletion timestamp, without finalizers and grace period.
 pub(crate) fn is_removable(object: &Object) -> bool {
     let grace = at(object, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64);
     let held_as_namespace = at(object, &["spec", "finalizers"])
@@ -272,8 +249,8 @@ fn check_new_finalizers(kind: &Kind, before: &Object, next: &Object) -> Result<(
     ))
 }
 
-/// What the generation counts: everything but metadata and, with a status subresource, status. That of
-/// EndpointSlices counts labels, too.
+/// The fields whose changes the generation counts: all but metadata and, with a status subresource, status.
+/// That of EndpointSlices counts labels, too.
 fn desired_state(kind: &Kind, object: &Object) -> Object {
     let mut desired = object.clone();
     let metadata = desired.remove("metadata");

@@ -5,6 +5,7 @@
 //! `run` evaluates them.
 
 mod bounds;
+mod calls;
 mod check;
 mod cost;
 mod field_path;
@@ -17,5 +18,5 @@ mod types;
 mod value;
 
 pub(crate) use field_path::find_field;
-pub(crate) use rule::ValidationRule;
-pub(super) use run::{run, run_at};
+pub(crate) use rule::{RuleTree, ValidationRule};
+pub(crate) use run::{Ruled, ValidationResult, run};

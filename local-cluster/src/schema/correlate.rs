@@ -37,7 +37,7 @@ impl<'a> CorrelatedValue<'a> {
         })
     }
 
-    /// Whether old and new value are equal; the order of keyed lists does not matter.
+    /// Compares old and new value; the order of keyed lists does not matter.
     pub(super) fn is_unchanged(&self) -> bool {
         match (self.old, self.new) {
             (Value::Object(old), Value::Object(new)) => {

@@ -153,7 +153,7 @@ impl ErrorType {
         }
     }
 
-    /// Whether an error prevents the evaluation of rules, which may rely on its absence.
+    /// True for errors that prevent the evaluation of rules, which may rely on their absence.
     pub(crate) fn blocks_rules(error: &FieldError) -> bool {
         [
             Self::NotSupported,

@@ -1,18 +1,16 @@
 //! Compiled schemas.
 //!
 //! Invalid schemas are refused when their definitions are validated, so compilation never fails:
-//! keywords of wrong types are ignored.
+//! keywords of wrong types are ignored. The CEL rules of a schema are compiled apart, in `cel`.
 
 use std::collections::BTreeMap;
 
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::cel::ValidationRule;
-use super::format::{NumberFormat, TextFormat};
+use super::format::{self, NumberFormat, TextFormat};
 use super::path::FieldPath;
 use super::pattern;
-use crate::field_error::FieldError;
 
 /// The deepest nesting; deeper schemas allow everything.
 const MAX_DEPTH: usize = 100;
@@ -43,9 +41,6 @@ pub(crate) struct Node {
     pub(super) any_of: Vec<Self>,
     pub(super) one_of: Vec<Self>,
     pub(super) not: Option<Box<Self>>,
-    pub(super) rules: Vec<ValidationRule>,
-    /// The largest depth of a rule at or below this level; `None` without rules.
-    pub(super) rule_depth: Option<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -103,87 +98,123 @@ impl AdditionalProperties {
     }
 }
 
+/// The keywords of one schema. Values of wrong types count as missing.
+#[derive(Clone, Copy)]
+struct Keywords<'a>(&'a Map<String, Value>);
+
+impl<'a> Keywords<'a> {
+    fn word(self, key: &str) -> &'a str {
+        self.0.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn flag(self, key: &str) -> bool {
+        self.0.get(key).and_then(Value::as_bool) == Some(true)
+    }
+
+    fn number(self, key: &str) -> Option<f64> {
+        self.0.get(key).and_then(Value::as_f64)
+    }
+
+    fn list(self, key: &str) -> &'a [Value] {
+        let list = self.0.get(key).and_then(Value::as_array);
+        list.map_or(&[], Vec::as_slice)
+    }
+
+    fn texts(self, key: &str) -> Vec<String> {
+        let texts = self.list(key).iter();
+        texts.filter_map(|v| Some(v.as_str()?.to_owned())).collect()
+    }
+
+    fn counts(self, least: &str, most: &str) -> CountLimits {
+        CountLimits {
+            least: self.0.get(least).and_then(Value::as_i64),
+            most: self.0.get(most).and_then(Value::as_i64),
+        }
+    }
+
+    fn types(self) -> &'static [&'static str] {
+        if self.flag("x-kubernetes-int-or-string") {
+            return &["integer", "string"];
+        }
+        match self.word("type") {
+            "array" => &["array"],
+            "boolean" => &["boolean"],
+            "integer" => &["integer"],
+            "number" => &["number"],
+            "object" => &["object"],
+            "string" => &["string"],
+            _ => &[],
+        }
+    }
+
+    fn text_limits(self, format: Option<&str>) -> TextLimits {
+        let pattern = Some(self.word("pattern")).filter(|pattern| !pattern.is_empty());
+        TextLimits {
+            length: self.counts("minLength", "maxLength"),
+            pattern: pattern.map(|source| Pattern {
+                source: source.to_owned(),
+                regex: pattern::compile(source),
+            }),
+            format: format.and_then(TextFormat::named),
+        }
+    }
+
+    fn number_limits(self, format: Option<&str>, type_name: &str) -> NumberLimits {
+        NumberLimits {
+            minimum: self.number("minimum"),
+            exclusive_minimum: self.flag("exclusiveMinimum"),
+            maximum: self.number("maximum"),
+            exclusive_maximum: self.flag("exclusiveMaximum"),
+            multiple_of: self.number("multipleOf"),
+            format: format.and_then(|f| NumberFormat::named(f, type_name)),
+        }
+    }
+
+    fn list_type(self) -> ListType {
+        match self.word("x-kubernetes-list-type") {
+            "set" => ListType::Set,
+            "map" => ListType::Map(self.texts("x-kubernetes-list-map-keys")),
+            _ => ListType::Atomic,
+        }
+    }
+}
+
 impl Node {
     pub(crate) fn read(schema: &Value) -> Self {
-        Self::of_root(schema, true)
-    }
-
-    /// Without the rules, whose compilation takes most of the time.
-    pub(crate) fn structure(schema: &Value) -> Self {
-        Self::of_root(schema, false)
-    }
-
-    fn of_root(schema: &Value, has_rules: bool) -> Self {
-        let mut node = Self::read_at(schema, 0, has_rules);
+        let mut node = Self::read_at(schema, 0);
         // The root is always a resource.
         node.embedded = true;
         node
     }
 
-    pub(super) fn read_at(schema: &Value, depth: usize, has_rules: bool) -> Self {
+    fn read_at(schema: &Value, depth: usize) -> Self {
         let Some(schema) = schema.as_object().filter(|_| depth <= MAX_DEPTH) else {
             return Self::default();
         };
-        let word = |key: &str| schema.get(key).and_then(Value::as_str).unwrap_or_default();
-        let flag = |key: &str| schema.get(key).and_then(Value::as_bool) == Some(true);
-        let number = |key: &str| schema.get(key).and_then(Value::as_f64);
-        let counts = |least: &str, most: &str| CountLimits {
-            least: schema.get(least).and_then(Value::as_i64),
-            most: schema.get(most).and_then(Value::as_i64),
-        };
-        let texts = |key: &str| texts(schema.get(key));
-        let below = |schema: &Value| Self::read_at(schema, depth + 1, has_rules);
+        let keywords = Keywords(schema);
+        let below = |schema: &Value| Self::read_at(schema, depth + 1);
         let boxed = |key: &str| schema.get(key).map(|s| Box::new(below(s)));
-        let list = |key: &str| -> Vec<Self> {
-            let list = schema.get(key).and_then(Value::as_array);
-            list.into_iter().flatten().map(below).collect()
-        };
-        let int_or_string = flag("x-kubernetes-int-or-string");
-        let types = if int_or_string {
-            &["integer", "string"][..]
-        } else {
-            known_type(word("type"))
-        };
+        let branches = |key: &str| keywords.list(key).iter().map(below).collect();
+        let types = keywords.types();
         let only_type = if types.len() == 1 { types[0] } else { "" };
-        let format = word("format");
-        let format = super::format::is_known(format, only_type).then_some(format);
-        let mut node = Self {
+        let format = Some(keywords.word("format")).filter(|f| format::is_known(f, only_type));
+        let properties = schema.get("properties").and_then(Value::as_object);
+        Self {
             types,
-            nullable: flag("nullable"),
-            int_or_string,
-            preserve_unknown: flag("x-kubernetes-preserve-unknown-fields"),
-            embedded: flag("x-kubernetes-embedded-resource"),
+            nullable: keywords.flag("nullable"),
+            int_or_string: keywords.flag("x-kubernetes-int-or-string"),
+            preserve_unknown: keywords.flag("x-kubernetes-preserve-unknown-fields"),
+            embedded: keywords.flag("x-kubernetes-embedded-resource"),
             default: schema.get("default").filter(|d| !d.is_null()).cloned(),
-            allowed: schema
-                .get("enum")
-                .and_then(Value::as_array)
-                .cloned()
-                .unwrap_or_default(),
-            text: TextLimits {
-                length: counts("minLength", "maxLength"),
-                pattern: pattern_of(schema),
-                format: format.and_then(TextFormat::named),
-            },
-            number: NumberLimits {
-                minimum: number("minimum"),
-                exclusive_minimum: flag("exclusiveMinimum"),
-                maximum: number("maximum"),
-                exclusive_maximum: flag("exclusiveMaximum"),
-                multiple_of: number("multipleOf"),
-                format: format.and_then(|f| NumberFormat::named(f, only_type)),
-            },
+            allowed: keywords.list("enum").to_vec(),
+            text: keywords.text_limits(format),
+            number: keywords.number_limits(format, only_type),
             format: format.map(str::to_owned),
             items: boxed("items"),
-            item_count: counts("minItems", "maxItems"),
-            unique_items: flag("uniqueItems"),
-            list: match word("x-kubernetes-list-type") {
-                "set" => ListType::Set,
-                "map" => ListType::Map(texts("x-kubernetes-list-map-keys")),
-                _ => ListType::Atomic,
-            },
-            properties: schema
-                .get("properties")
-                .and_then(Value::as_object)
+            item_count: keywords.counts("minItems", "maxItems"),
+            unique_items: keywords.flag("uniqueItems"),
+            list: keywords.list_type(),
+            properties: properties
                 .into_iter()
                 .flatten()
                 .map(|(name, property)| (name.clone(), below(property)))
@@ -195,25 +226,13 @@ impl Node {
                 }
                 _ => AdditionalProperties::Unspecified,
             },
-            property_count: counts("minProperties", "maxProperties"),
-            required: texts("required"),
-            all_of: list("allOf"),
-            any_of: list("anyOf"),
-            one_of: list("oneOf"),
+            property_count: keywords.counts("minProperties", "maxProperties"),
+            required: keywords.texts("required"),
+            all_of: branches("allOf"),
+            any_of: branches("anyOf"),
+            one_of: branches("oneOf"),
             not: boxed("not"),
-            rules: Vec::new(),
-            rule_depth: None,
-        };
-        if has_rules {
-            node.rules = ValidationRule::read_all(schema, &node, depth == 0);
         }
-        let own = node.rules.iter().map(|rule| Some(rule.depth()));
-        let items = node.items.iter().map(|items| items.rule_depth);
-        let other = node.additional.node().map(|other| other.rule_depth);
-        let properties = node.properties.values().map(|p| p.rule_depth);
-        let all = own.chain(items).chain(other).chain(properties);
-        node.rule_depth = all.max().flatten();
-        node
     }
 
     pub(super) fn permits(&self, type_name: &str) -> bool {
@@ -239,32 +258,8 @@ impl Node {
         self.items.as_deref()
     }
 
-    pub(crate) fn rules(&self) -> &[ValidationRule] {
-        &self.rules
-    }
-
     pub(crate) const fn default_value(&self) -> Option<&Value> {
         self.default.as_ref()
-    }
-
-    /// All schemas with defaults at or below this level, with their paths.
-    pub(crate) fn with_defaults(&self, place: &str) -> Vec<(String, &Self)> {
-        let mut found = Vec::new();
-        let mut left = vec![(place.to_owned(), self)];
-        while let Some((place, node)) = left.pop() {
-            let named = node.properties.iter();
-            left.extend(
-                named
-                    .rev()
-                    .map(|(n, p)| (format!("{place}.properties[{n}]"), p)),
-            );
-            let items = node.items.as_deref();
-            left.extend(items.map(|items| (format!("{place}.items"), items)));
-            if node.default.is_some() {
-                found.push((place, node));
-            }
-        }
-        found
     }
 
     /// Calls `visit` for a value and all values inside it that have a schema.
@@ -296,24 +291,6 @@ impl Node {
         }
     }
 
-    /// Whether pruning would remove fields of a value.
-    pub(crate) fn prunes(&self, value: &Value) -> bool {
-        !super::prune::prune(self, &mut value.clone()).is_empty()
-    }
-
-    /// Validates a default: on create, and on an update that does not change it.
-    pub(crate) fn check_default(&self, value: &Value, place: &str) -> Vec<FieldError> {
-        let mut errors = super::validate::validate(self, value, None, place);
-        if errors.is_empty() {
-            let path = FieldPath::root(place);
-            errors = super::cel::run_at(self, value, Some(value), &path).errors;
-            if errors.is_empty() {
-                errors = super::cel::run_at(self, value, None, &path).errors;
-            }
-        }
-        errors
-    }
-
     /// The only type, or an empty string.
     pub(crate) fn type_name(&self) -> &'static str {
         match self.types {
@@ -321,32 +298,4 @@ impl Node {
             _ => "",
         }
     }
-}
-
-fn known_type(name: &str) -> &'static [&'static str] {
-    match name {
-        "array" => &["array"],
-        "boolean" => &["boolean"],
-        "integer" => &["integer"],
-        "number" => &["number"],
-        "object" => &["object"],
-        "string" => &["string"],
-        _ => &[],
-    }
-}
-
-fn texts(list: Option<&Value>) -> Vec<String> {
-    list.and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|v| Some(v.as_str()?.to_owned()))
-        .collect()
-}
-
-fn pattern_of(schema: &Map<String, Value>) -> Option<Pattern> {
-    let source = schema.get("pattern")?.as_str().filter(|p| !p.is_empty())?;
-    Some(Pattern {
-        source: source.to_owned(),
-        regex: pattern::compile(source),
-    })
 }

@@ -109,7 +109,7 @@ impl<'a> FieldPath<'a> {
     }
 }
 
-/// How Go prints an empty `field.Path`.
+/// An empty `field.Path`, as Go prints it.
 pub(crate) const NIL_PATH: &str = "<nil>";
 
 #[cfg(test)]

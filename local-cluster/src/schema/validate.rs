@@ -3,22 +3,20 @@
 //! One walk over value and schema. The order of checks and the match count are those of Kubernetes'
 //! validator: if all alternatives of `anyOf` or `oneOf` fail, it reports the one that matched most.
 
-mod junctors;
 mod number;
+mod result;
 mod scalar;
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use self::result::ValidatorResult;
 use super::correlate::CorrelatedValue;
 use super::message::{ErrorType, quoted, shown};
 use super::node::{AdditionalProperties, Node};
 use super::path::FieldPath;
 use crate::field_error::FieldError;
-
-/// Further errors are dropped.
-const MAX_ERRORS: usize = 1000;
 
 /// Errors of a value; those of unchanged values are dropped if it is correlated.
 pub(super) fn validate(
@@ -36,38 +34,6 @@ pub(super) fn validate(
         .into_iter()
         .filter(|error| seen.insert((error.field.clone(), error.message.clone())))
         .collect()
-}
-
-/// `Result` of Kubernetes' validator.
-#[derive(Debug, Default)]
-struct ValidatorResult {
-    list: Vec<FieldError>,
-    /// Counts passed checks as Kubernetes' validator does.
-    match_count: usize,
-}
-
-impl ValidatorResult {
-    fn add(&mut self, error: FieldError) {
-        if self.list.len() < MAX_ERRORS {
-            self.list.push(error);
-        }
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.match_count += other.match_count;
-        let room = MAX_ERRORS.saturating_sub(self.list.len());
-        self.list.extend(other.list.into_iter().take(room));
-    }
-
-    fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    /// An error of the root value that names the path in its message only.
-    fn add_about(&mut self, path: &FieldPath<'_>, detail: &str) {
-        let field = path.root_field();
-        self.add(ErrorType::Invalid.at(field, Some("\"\""), detail));
-    }
 }
 
 /// Validates a value; drops errors if it is unchanged.
@@ -100,7 +66,7 @@ fn check(
     if !node.types.is_empty() || node.format.is_some() {
         found.match_count += usize::from(scalar::check_type(node, value, path, found)) + 1;
     }
-    junctors::check_junctors(node, value, path, correlated, found);
+    check_junctors(node, value, path, correlated, found);
     found.match_count += 1;
     match value {
         Value::String(text) => {
@@ -248,6 +214,125 @@ fn check_object(
     }
     for key in node.required.iter().filter(|key| !map.contains_key(*key)) {
         found.add(ErrorType::Required.at(path.field(key).as_field(), None, ""));
+    }
+}
+
+/// Validates against `allOf`, `anyOf`, `oneOf` and `not`.
+fn check_junctors(
+    node: &Node,
+    value: &Value,
+    path: &FieldPath<'_>,
+    correlated: Option<&CorrelatedValue<'_>>,
+    found: &mut ValidatorResult,
+) {
+    let against = |node: &Node| {
+        let mut found = ValidatorResult::default();
+        check(node, value, path, correlated, &mut found);
+        found
+    };
+    if !node.any_of.is_empty() {
+        check_any(node, path, &against, found);
+    }
+    if !node.one_of.is_empty() {
+        check_one(node, path, &against, found);
+    }
+    if !node.all_of.is_empty() {
+        check_all(node, path, &against, found);
+    }
+    if let Some(not) = &node.not
+        && against(not).is_empty()
+    {
+        report(path, "must not validate the schema (not)", found);
+    }
+    found.match_count += 1;
+}
+
+fn report(path: &FieldPath<'_>, what: &str, found: &mut ValidatorResult) {
+    let detail = format!("{} {what}", quoted(&path.dotted()));
+    found.add_about(path, &detail);
+}
+
+fn check_all(
+    node: &Node,
+    path: &FieldPath<'_>,
+    against: &dyn Fn(&Node) -> ValidatorResult,
+    found: &mut ValidatorResult,
+) {
+    let mut fitting = 0;
+    for branch in &node.all_of {
+        let result = against(branch);
+        fitting += usize::from(result.is_empty());
+        found.merge(result);
+    }
+    if fitting < node.all_of.len() {
+        let none = if fitting == 0 { ". None validated" } else { "" };
+        let what = format!("must validate all the schemas (allOf){none}");
+        report(path, &what, found);
+    }
+}
+
+fn check_any(
+    node: &Node,
+    path: &FieldPath<'_>,
+    against: &dyn Fn(&Node) -> ValidatorResult,
+    found: &mut ValidatorResult,
+) {
+    let mut best: Option<ValidatorResult> = None;
+    for branch in &node.any_of {
+        let result = against(branch);
+        if result.is_empty() {
+            found.merge(result);
+            return;
+        }
+        keep_better(&mut best, result);
+    }
+    report(path, "must validate at least one schema (anyOf)", found);
+    if let Some(best) = best {
+        found.merge(best);
+    }
+}
+
+fn check_one(
+    node: &Node,
+    path: &FieldPath<'_>,
+    against: &dyn Fn(&Node) -> ValidatorResult,
+    found: &mut ValidatorResult,
+) {
+    let mut best: Option<ValidatorResult> = None;
+    let mut first: Option<ValidatorResult> = None;
+    let mut fitting = 0;
+    for branch in &node.one_of {
+        let result = against(branch);
+        if result.is_empty() {
+            fitting += 1;
+            best = None;
+            first.get_or_insert(result);
+        } else if fitting == 0 {
+            keep_better(&mut best, result);
+        }
+    }
+    if let (1, Some(first)) = (fitting, first) {
+        return found.merge(first);
+    }
+    let how_many = if fitting == 0 {
+        "Found none valid".to_owned()
+    } else {
+        format!("Found {fitting} valid alternatives")
+    };
+    let what = format!("must validate one and only one schema (oneOf). {how_many}");
+    report(path, &what, found);
+    if let Some(best) = best {
+        found.merge(best);
+    }
+}
+
+/// Keeps the result that matched more; of equals, the first.
+fn keep_better(best: &mut Option<ValidatorResult>, result: ValidatorResult) {
+    if best
+        .as_ref()
+        .is_none_or(|best| result.match_count > best.match_count)
+    {
+        *best = Some(result);
     }
 }
 

@@ -18,7 +18,7 @@ use rustls::sign::CertifiedKey;
 use super::options::Tls;
 use crate::error::Error;
 
-/// What clients inside and outside of a cluster call its API.
+/// The names by which clients inside and outside of a cluster call its API.
 const NAMES: [&str; 7] = [
     "localhost",
     "127.0.0.1",
@@ -29,9 +29,9 @@ const NAMES: [&str; 7] = [
     "kubernetes.default.svc.cluster.local",
 ];
 const MAX_NAMES: usize = 64;
-/// How long it is valid, as on a cluster.
+/// The certificate's lifetime, as on a cluster.
 const DAYS: i32 = 365;
-/// How large a PEM file may be, in bytes.
+/// The size of the largest PEM file, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
 pub(super) struct Identity {

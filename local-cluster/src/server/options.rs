@@ -1,4 +1,4 @@
-//! How the API is served.
+//! Options of a server.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use lbcf_serving::listener::{Limits, WhenFull};
 
 use super::token::Token;
 
-/// How the API is served. Start from [`Default`] and change what matters.
+/// The address, protection and limits of a server. Start from [`Default`] and change what matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServeOptions {
     /// The address to listen on (default 127.0.0.1); port 0 is a free one.
@@ -18,7 +18,7 @@ pub struct ServeOptions {
     /// The bearer token that clients must send. Without one every client may do everything; with one,
     /// clients that do not send it may read health and version only.
     pub token: Option<Token>,
-    /// What connections may cost. By default a further one than 768 closes the oldest idle one.
+    /// The limits of connections. By default a further one than 768 closes the oldest idle one.
     pub limits: Limits,
     /// The number of bytes of large bodies in memory at a time, of all connections together (default
     /// 256 MiB).

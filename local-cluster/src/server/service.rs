@@ -1,4 +1,4 @@
-//! What a connection serves: requests with the token, to the router.
+//! The service of a connection: passes requests with the token to the router.
 
 use axum::Router;
 use axum::body::Body;
@@ -9,11 +9,11 @@ use hyper::body::Incoming;
 use tokio_util::sync::CancellationToken;
 use tower::Service as _;
 
-use super::auth;
-use super::token::Token;
-use crate::http::{BodyBudget, Disconnect, Stop, unauthorized};
+use super::token::{Token, admits};
+use crate::http::{Disconnect, Stop, unauthorized};
+use lbcf_serving::body::BodyBudget;
 
-/// What the connections of a server share.
+/// The state that the connections of a server share.
 pub(super) struct Api {
     pub(super) router: Router,
     pub(super) token: Option<Token>,
@@ -29,7 +29,7 @@ impl Api {
     ) -> Result<Response, Disconnect> {
         let mut request = request.map(Body::new);
         if let Some(token) = &self.token {
-            if !auth::admits(token, request.uri().path(), request.headers()) {
+            if !admits(token, request.uri().path(), request.headers()) {
                 return Ok(unauthorized(&request));
             }
             // Not needed any more, so that nothing can log it by mistake.

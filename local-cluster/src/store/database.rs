@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use tokio::sync::watch;
 
 use super::disk::{Disk, Unreadable};
-use super::draft::Draft;
 use super::key::Key;
 use super::state::State;
+use super::stored::Draft;
 use super::{
-    DiskError, EventType, Expired, Found, InsertError, OpenError, Range, Resource, Scan,
-    StoreEvent, Stored, TooLarge, WriteError,
+    DiskError, EventType, Expired, Found, OpenError, Range, Resource, Scan, StoreEvent, Stored,
+    WriteError,
 };
 use crate::object::{self, Object};
 
@@ -90,7 +90,7 @@ impl Store {
         let _ = head.wait_for(|now| *now >= revision).await;
     }
 
-    /// How many writes the disk has refused.
+    /// The number of writes that the disk has refused.
     pub(crate) fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
@@ -139,7 +139,7 @@ impl Store {
         resource: &Resource,
         new: Object,
         namespaced: bool,
-    ) -> Result<Arc<Stored>, InsertError> {
+    ) -> Result<Arc<Stored>, WriteError> {
         let key = Key::new(object::namespace(&new), object::name(&new));
         let namespace = namespaced.then(|| object::namespace(&new).to_owned());
         self.commit(
@@ -184,17 +184,17 @@ impl Store {
     }
 
     /// Checks a write, persists it and makes it visible.
-    fn commit<E: From<DiskError> + From<TooLarge>>(
+    fn commit(
         &self,
         (resource, key): (&Resource, Key),
         kind: EventType,
         object: Object,
-        check: impl FnOnce(&State, &Key) -> Result<(), E>,
+        check: impl FnOnce(&State, &Key) -> Result<(), WriteError>,
         persist: impl FnOnce(&mut Disk, &Stored) -> Result<(), DiskError>,
-    ) -> Result<Arc<Stored>, E> {
+    ) -> Result<Arc<Stored>, WriteError> {
         let draft = Draft::new(object);
         if kind != EventType::Deleted && draft.size() > MAX_OBJECT {
-            return Err(TooLarge.into());
+            return Err(WriteError::TooLarge);
         }
         let mut disk = self.disk();
         let revision = {
@@ -213,7 +213,7 @@ impl Store {
     }
 
     /// Fails if the namespace does not accept new objects.
-    pub(crate) fn check_namespace(&self, namespace: &str) -> Result<(), InsertError> {
+    pub(crate) fn check_namespace(&self, namespace: &str) -> Result<(), WriteError> {
         self.read().check_namespace(namespace)
     }
 
@@ -232,7 +232,7 @@ impl Store {
         })
     }
 
-    /// Whether a part of the initial objects was created before, so that it is not created again.
+    /// A part of the initial objects was created before, so that it is not created again.
     pub(crate) fn is_seeded(&self, part: &str) -> bool {
         self.disk()
             .as_ref()

@@ -11,43 +11,17 @@ pub(crate) struct DiskError {
     pub(crate) why: String,
 }
 
-/// An object exceeds what the storage of a real cluster accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooLarge;
-
+/// Why a write was refused; nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum InsertError {
+pub(crate) enum WriteError {
     Exists,
     NamespaceMissing,
     NamespaceTerminating,
-    TooLarge,
-    Disk(DiskError),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum WriteError {
     /// The object was written or removed since it was read.
     Stale,
+    /// The object exceeds what the storage of a real cluster accepts.
     TooLarge,
     Disk(DiskError),
-}
-
-impl From<TooLarge> for InsertError {
-    fn from(_: TooLarge) -> Self {
-        Self::TooLarge
-    }
-}
-
-impl From<TooLarge> for WriteError {
-    fn from(_: TooLarge) -> Self {
-        Self::TooLarge
-    }
-}
-
-impl From<DiskError> for InsertError {
-    fn from(error: DiskError) -> Self {
-        Self::Disk(error)
-    }
 }
 
 impl From<DiskError> for WriteError {
@@ -62,8 +36,6 @@ pub(crate) enum OpenError {
     InUse,
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("{0}")]
-    Database(#[from] rusqlite::Error),
     #[error("{0}")]
     Format(String),
 }

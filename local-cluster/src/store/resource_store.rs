@@ -101,7 +101,7 @@ impl ResourceStore {
         }
     }
 
-    /// What was different at a revision: the objects that later events replaced.
+    /// The differences at a revision: the objects that later events replaced.
     fn past(&self, keys: &Keys, revision: u64) -> Result<PastObjects, Expired> {
         let mut past = PastObjects::new();
         for event in self.watch_cache.after(revision, usize::MAX)?.iter().rev() {
@@ -144,7 +144,7 @@ impl ScanResult {
         self.found.len() >= self.limit
     }
 
-    /// Whether further objects make no difference.
+    /// Further objects make no difference.
     fn is_complete(&self) -> bool {
         !self.counts && self.total > self.limit
     }

@@ -22,7 +22,7 @@ pub(crate) struct Scan<'a> {
     pub(crate) at: Option<u64>,
     /// The maximum number of objects.
     pub(crate) take: Option<usize>,
-    /// Whether the objects beyond the maximum are counted.
+    /// The objects beyond the maximum are counted.
     pub(crate) counts: bool,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Scan<'a> {
 pub(crate) struct Found {
     pub(crate) objects: Vec<Arc<Stored>>,
     pub(crate) revision: u64,
-    /// How many objects the range has; if those beyond the maximum are not counted, at most one more.
+    /// The number of objects of the range; if those beyond the maximum are not counted, at most one more.
     pub(crate) total: usize,
 }
 

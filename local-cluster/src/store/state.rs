@@ -8,9 +8,7 @@ use tokio::sync::watch;
 use super::key::Key;
 use super::resource_store::ResourceStore;
 use super::watch_cache::{MAX_BYTES, WatchCache};
-use super::{
-    EventType, Expired, Found, InsertError, Resource, Scan, StoreEvent, Stored, WriteError,
-};
+use super::{EventType, Expired, Found, Resource, Scan, StoreEvent, Stored, WriteError};
 use crate::object;
 
 #[derive(Debug)]
@@ -19,7 +17,7 @@ pub(super) struct State {
     resources: HashMap<Resource, ResourceStore>,
     pub(super) everything: WatchCache,
     namespaces: Resource,
-    /// How many events are kept of each resource.
+    /// The number of events that are kept of each resource.
     history: usize,
     /// The revision at which this process started; events up to it are not known.
     started_at: u64,
@@ -99,30 +97,30 @@ impl State {
             .or_insert_with(|| ResourceStore::new(WatchCache::new(history, MAX_BYTES, started_at)))
     }
 
-    /// Whether a new object can be inserted.
+    /// Fails unless a new object can be inserted.
     pub(super) fn check_free(
         &self,
         resource: &Resource,
         key: &Key,
         namespace: Option<&str>,
-    ) -> Result<(), InsertError> {
+    ) -> Result<(), WriteError> {
         namespace.map_or(Ok(()), |namespace| self.check_namespace(namespace))?;
         match self.get(resource, key) {
-            Some(_) => Err(InsertError::Exists),
+            Some(_) => Err(WriteError::Exists),
             None => Ok(()),
         }
     }
 
-    /// Whether new objects can be inserted into a namespace.
-    pub(super) fn check_namespace(&self, namespace: &str) -> Result<(), InsertError> {
+    /// Fails unless new objects can be inserted into a namespace.
+    pub(super) fn check_namespace(&self, namespace: &str) -> Result<(), WriteError> {
         match self.get(&self.namespaces, &Key::new("", namespace)) {
-            None => Err(InsertError::NamespaceMissing),
-            Some(ns) if object::is_deleting(&ns.object) => Err(InsertError::NamespaceTerminating),
+            None => Err(WriteError::NamespaceMissing),
+            Some(ns) if object::is_deleting(&ns.object) => Err(WriteError::NamespaceTerminating),
             Some(_) => Ok(()),
         }
     }
 
-    /// Whether `current` is the present version.
+    /// Fails unless `current` is the present version.
     pub(super) fn check_current(
         &self,
         resource: &Resource,

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::{Resource, Stored};
 
-/// How many bytes of JSON a watch cache keeps. In memory an object takes about eight times as much.
+/// The bytes of JSON that a watch cache keeps. In memory an object takes about eight times as much.
 pub(super) const MAX_BYTES: usize = 8 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::rules::{
     Part, Stamp, WriteOptions, clean_metadata, decode, forget_past, prepare_create,
 };
 use crate::status::ApiError;
-use crate::store::InsertError;
+use crate::store::WriteError;
 
 impl Cluster {
     /// Creates an object in presented form. Returns warnings too.
@@ -51,7 +51,7 @@ impl Cluster {
         if review.mutates() || review.validates() {
             // Without its namespace the object cannot be created, so no webhook is called.
             self.check_namespace(kind, namespace)
-                .map_err(|error| self.insert_error(error, kind, (namespace, &name)))?;
+                .map_err(|error| self.write_error(error, kind, (namespace, &name)))?;
         }
         if review.mutates() {
             let mutated = self.mutated(&mut review, object, None, options.validation);
@@ -88,45 +88,25 @@ impl Cluster {
             };
             match inserted {
                 Ok(left) => return Ok((left, review.into_warnings())),
-                Err(InsertError::Exists) if generated && attempt + 1 < ATTEMPTS => {}
-                Err(error) => return Err(self.insert_error(error, kind, (namespace, &name))),
+                Err(WriteError::Exists) if generated && attempt + 1 < ATTEMPTS => {}
+                Err(error) => return Err(self.write_error(error, kind, (namespace, &name))),
             }
         }
         Err(ApiError::already_exists(kind, object::name(&object)))
     }
 
-    fn check_insert(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), InsertError> {
+    fn check_insert(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), WriteError> {
         self.check_namespace(kind, namespace)?;
         match self.store.get(&kind.storage, namespace, name) {
-            Some(_) => Err(InsertError::Exists),
+            Some(_) => Err(WriteError::Exists),
             None => Ok(()),
         }
     }
 
-    fn check_namespace(&self, kind: &Kind, namespace: &str) -> Result<(), InsertError> {
+    fn check_namespace(&self, kind: &Kind, namespace: &str) -> Result<(), WriteError> {
         if kind.namespaced {
             self.store.check_namespace(namespace)?;
         }
         Ok(())
-    }
-
-    fn insert_error(
-        &self,
-        error: InsertError,
-        kind: &Kind,
-        (namespace, name): (&str, &str),
-    ) -> ApiError {
-        match error {
-            InsertError::Exists => ApiError::already_exists(kind, name),
-            InsertError::TooLarge => ApiError::too_large_to_store(),
-            InsertError::Disk(error) => error.into(),
-            InsertError::NamespaceTerminating => {
-                ApiError::namespace_terminating(kind, name, namespace)
-            }
-            InsertError::NamespaceMissing => match self.registry.builtin("", "namespaces") {
-                Some(kind) => ApiError::not_found(&kind, namespace),
-                None => ApiError::bad_request(format!("namespace {namespace} not found")),
-            },
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ATTEMPTS, Cluster, Deleted, Written, or_stale};
+use super::{ATTEMPTS, Cluster, Deleted, Written};
 use crate::admission::{Attributes, Operation, Options};
 use crate::clock;
 use crate::object::at;
@@ -41,7 +41,7 @@ impl Cluster {
                 deletion = decide_deletion(kind, &current, options, clock::in_seconds)?;
             }
             let result = self.perform_deletion(kind, current, deletion, options.dry_run);
-            if let Some(deleted) = or_stale(result)? {
+            if let Some(deleted) = self.or_stale(result, kind, (namespace, name))? {
                 return Ok((deleted, review.into_warnings()));
             }
         }
@@ -60,7 +60,7 @@ impl Cluster {
             let current = self.read(kind, namespace, name)?;
             let deletion = decide_deletion(kind, &current, options, clock::in_seconds)?;
             let result = self.perform_deletion(kind, current, deletion, options.dry_run);
-            if let Some(deleted) = or_stale(result)? {
+            if let Some(deleted) = self.or_stale(result, kind, (namespace, name))? {
                 return Ok(deleted);
             }
         }
@@ -90,7 +90,7 @@ impl Cluster {
     }
 }
 
-/// Whether the grace period of an earlier deletion runs, so that it is not reviewed again.
+/// The grace period of an earlier deletion runs, so that it is not reviewed again.
 fn is_under_way(current: &Stored, deletion: &Deletion) -> bool {
     let grace = at(&current.object, &["metadata", "deletionGracePeriodSeconds"]);
     let grace = grace.and_then(serde_json::Value::as_i64).unwrap_or(0);

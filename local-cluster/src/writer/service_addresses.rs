@@ -54,7 +54,7 @@ impl Cluster {
         Ok(Some(lock))
     }
 
-    /// Whether another service has an address of this one.
+    /// Another service has an address of this one.
     pub(super) fn clashes(&self, kind: &Kind, service: &Object) -> bool {
         if !kind.is("", "services") {
             return false;

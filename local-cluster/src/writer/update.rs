@@ -1,8 +1,10 @@
 //! Updates, patches and server-side applies.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::{ATTEMPTS, Cluster, Written, or_stale, set_address};
+use super::{ATTEMPTS, Cluster, Written, set_address};
 use crate::admission::Operation;
 use crate::clock;
 use crate::object::{self, Object};
@@ -12,6 +14,7 @@ use crate::rules::{
     FieldValidation, Part, Update, WriteOptions, clean_metadata, decide_update, decode,
 };
 use crate::status::ApiError;
+use crate::store::{Stored, WriteError};
 
 /// An object as a request changes it.
 #[derive(Debug)]
@@ -140,25 +143,33 @@ impl Cluster {
                 lock = relocked;
             }
             let _lock = lock;
-            let result = match update {
-                Update::Unchanged => Ok(Written::Stored(current)),
-                Update::Replace(next) | Update::Remove(next) if options.dry_run => {
-                    Ok(Written::Unstored(next))
-                }
-                Update::Replace(next) => self
-                    .store
-                    .replace(&kind.storage, &current, next)
-                    .map(Written::Stored),
-                Update::Remove(last) => self
-                    .store
-                    .remove(&kind.storage, &current, last.clone())
-                    .map(|_| Written::Unstored(last)),
-            };
-            if let Some(left) = or_stale(result)? {
+            let result = self.perform_update(kind, current, update, options.dry_run);
+            if let Some(left) = self.or_stale(result, kind, (namespace, name))? {
                 return Ok((left, review.into_warnings()));
             }
         }
         Err(ApiError::modified(kind, name))
+    }
+
+    fn perform_update(
+        &self,
+        kind: &Kind,
+        current: Arc<Stored>,
+        update: Update,
+        dry_run: bool,
+    ) -> Result<Written, WriteError> {
+        match update {
+            Update::Unchanged => Ok(Written::Stored(current)),
+            Update::Replace(next) | Update::Remove(next) if dry_run => Ok(Written::Unstored(next)),
+            Update::Replace(next) => self
+                .store
+                .replace(&kind.storage, &current, next)
+                .map(Written::Stored),
+            Update::Remove(last) => self
+                .store
+                .remove(&kind.storage, &current, last.clone())
+                .map(|_| Written::Unstored(last)),
+        }
     }
 }
 

@@ -39,23 +39,13 @@ pub(super) const KUBECTL: &[KnownDifference] = &[
 pub(super) const OPENAPI: &[KnownDifference] = &[
     known(
         "",
-        r"\.paths\..*\.parameters\.\w+\.description",
-        "no client shows the descriptions of parameters",
+        r"\.paths\..*",
+        "only what kubectl reads of the operations is described",
     ),
     known(
         "",
-        r"\.paths\..*\.parameters\.(shardSelector|ignoreStoreReadErrorWithClusterBreakingPotential)",
-        "these parameters of unfinished features are ignored",
-    ),
-    known(
-        "",
-        r".*\.Patch\.description",
-        "it describes the same in other words",
-    ),
-    known(
-        "",
-        r".*\.DeleteOptions\.x-kubernetes-group-version-kind",
-        "it is named once, not for each group of the server",
+        r"\.components\.schemas\.io\.k8s\.apimachinery\.pkg\.apis\.meta\.v1\.(DeleteOptions|Patch|Preconditions|Status|StatusCause|StatusDetails)",
+        "no described operation has them",
     ),
 ];
 

@@ -36,7 +36,7 @@ async fn an_invalid_definition_is_refused() {
     let cause = &refused["details"]["causes"][0];
     assert_eq!(
         cause["field"],
-        "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule"
+        "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule"
     );
     assert!(cause["message"].as_str().unwrap().ends_with(
         "compilation failed: ERROR: <input>:1:8: found no matching overload for '_>_' applied to '(int, string)'\n | self.n > 'a'\n | .......^"
@@ -121,14 +121,14 @@ async fn a_rule_that_may_be_too_expensive_is_refused() {
     )
     .await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{refused}");
-    let names = "spec.validation.openAPIV3Schema.properties[spec].properties[names]";
+    let names = "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[names]";
     let hint = "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)";
     let cause = |field: String, what: &str| {
         json!({"reason": "FieldValueForbidden", "field": field,
             "message": format!("Forbidden: {what}")})
     };
     let rule = format!("{names}.x-kubernetes-validations[0].rule");
-    let whole = "spec.validation.openAPIV3Schema".to_owned();
+    let whole = "spec.versions[0].schema.openAPIV3Schema".to_owned();
     assert_eq!(
         refused["details"]["causes"],
         json!([

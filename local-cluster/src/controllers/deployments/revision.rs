@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::replica_set::{REVISION, REVISION_HISTORY, ReplicaSet};
+use super::scale::{REVISION, REVISION_HISTORY, ReplicaSet};
 use crate::controllers::template::{hash, normalized, set_label};
 use crate::object::{
     Object, at, child, generation, is_deleting, name, namespace, number, object, text,
@@ -29,7 +29,7 @@ pub(super) fn current(deployment: &Object, sets: &[ReplicaSet]) -> Option<usize>
     all.min_by_key(|(_, set)| set.age()).map(|(index, _)| index)
 }
 
-/// Whether a ReplicaSet has the template of the Deployment.
+/// A ReplicaSet has the template of the Deployment.
 pub(super) fn is_current(deployment: &Object, set: &Object) -> bool {
     let template = |of| at(of, &["spec", "template"]).map(|t| normalized(t, HASH));
     template(deployment).is_some() && template(deployment) == template(set)

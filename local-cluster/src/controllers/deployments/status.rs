@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::replica_set::{ReplicaSet, RolloutStrategy};
+use super::scale::{ReplicaSet, RolloutStrategy};
 use crate::clock;
 use crate::controllers::status::{conditions_of, find, set_counts};
 use crate::object::{Object, generation, name, number, object, string};

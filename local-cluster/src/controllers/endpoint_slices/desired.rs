@@ -7,6 +7,10 @@ use serde_json::{Value, json};
 use crate::controllers::pods::{has_ended, is_ready, node_name};
 use crate::object::{Object, at, is_deleting, items, meta, name, namespace, string, text, uid};
 
+pub(super) const SERVICE_NAME: &str = "kubernetes.io/service-name";
+pub(super) const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+/// The value of [`MANAGED_BY`] in the slices of this controller.
+pub(super) const MANAGER: &str = "endpointslice-controller.k8s.io";
 /// The label of the slices of services without a cluster IP.
 const HEADLESS: &str = "service.kubernetes.io/headless";
 
@@ -17,7 +21,7 @@ pub(super) struct EndpointGroup {
     pub(super) endpoints: Vec<Value>,
 }
 
-/// Whether this controller keeps the slices of a service. Clients keep those of services without a
+/// This controller keeps the slices of a service. Clients keep those of services without a
 /// selector.
 pub(super) fn has_slices(service: &Object) -> bool {
     let selector = at(service, &["spec", "selector"]).and_then(Value::as_object);
@@ -171,7 +175,7 @@ fn container_port(pod: &Object, name: &str, protocol: &str) -> Option<Value> {
 pub(super) fn slice_labels(service: &Object) -> Object {
     let given = at(service, &["metadata", "labels"]).and_then(Value::as_object);
     let mut labels = given.cloned().unwrap_or_default();
-    for reserved in [super::SERVICE_NAME, super::MANAGED_BY, HEADLESS] {
+    for reserved in [SERVICE_NAME, MANAGED_BY, HEADLESS] {
         labels.remove(reserved);
     }
     if matches!(
@@ -180,8 +184,8 @@ pub(super) fn slice_labels(service: &Object) -> Object {
     ) {
         labels.insert(HEADLESS.to_owned(), json!(""));
     }
-    labels.insert(super::SERVICE_NAME.to_owned(), meta(service, "name").into());
-    labels.insert(super::MANAGED_BY.to_owned(), super::MANAGER.into());
+    labels.insert(SERVICE_NAME.to_owned(), meta(service, "name").into());
+    labels.insert(MANAGED_BY.to_owned(), MANAGER.into());
     labels
 }
 

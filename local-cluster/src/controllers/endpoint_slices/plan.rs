@@ -241,7 +241,7 @@ fn list<'a>(slice: &'a Object, key: &str) -> &'a [Value] {
     list.map_or(&[], Vec::as_slice)
 }
 
-/// Whether the endpoints are equal. Those that stay as they are need no comparison.
+/// Endpoints that stay as they are need no comparison.
 fn is_equal(before: &[Value], endpoints: &[&Value]) -> bool {
     let mut pairs = before.iter().zip(endpoints);
     before.len() == endpoints.len() && pairs.all(|(a, b)| std::ptr::eq(a, *b) || a == *b)

@@ -26,7 +26,7 @@ struct OwnerReference {
     blocks: bool,
 }
 
-/// What the garbage collector does to an object.
+/// The next write of the garbage collector to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GarbageAction {
     /// Delete it: its owners do not exist, or wait in foreground deletion.

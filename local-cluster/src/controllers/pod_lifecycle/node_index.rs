@@ -174,28 +174,18 @@ mod tests {
     #[test]
     fn transitions_of_nodes_are_recognised() {
         let mut index = NodeIndex::default();
-        assert_eq!(
-            index.apply_node(&node("a", "True", false), false),
-            NodeTransition::Ready
-        );
-        index.apply_pod("p", key("p"), Some("a"));
-        assert_eq!(
-            index.apply_node(&node("a", "True", true), false),
-            NodeTransition::Other
-        );
-        assert_eq!(
-            index.apply_node(&node("a", "False", false), false),
-            NodeTransition::Unreachable
-        );
-        assert_eq!(index.state("a"), NodeState::Unreachable);
-        assert_eq!(
-            index.apply_node(&node("a", "True", false), false),
-            NodeTransition::Ready
-        );
-        assert_eq!(
-            index.apply_node(&node("a", "True", false), true),
-            NodeTransition::Deleted
-        );
+        for (ready, cordoned, deleted, expected) in [
+            ("True", false, false, NodeTransition::Ready),
+            ("True", true, false, NodeTransition::Other),
+            ("False", false, false, NodeTransition::Unreachable),
+            ("True", false, false, NodeTransition::Ready),
+            ("True", false, true, NodeTransition::Deleted),
+        ] {
+            let found = index.apply_node(&node("a", ready, cordoned), deleted);
+            assert_eq!(found, expected);
+            assert_eq!(index.state("a") == NodeState::Unreachable, ready == "False");
+            index.apply_pod("p", key("p"), Some("a"));
+        }
         assert_eq!(index.state("a"), NodeState::Deleted);
         assert_eq!(index.pods_on("a"), [key("p")]);
         let mut next = NodeIndex::default();

@@ -138,53 +138,55 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_that_a_client_started_is_not_started_again() {
-        for status in [json!({"phase": "Running"}), json!({"podIP": "10.0.0.1"})] {
-            let pod = pod(json!({}), json!({"nodeName": "n"}), status);
-            assert_eq!(next_action(&pod, NodeState::Ready), None);
+    fn the_next_action_follows_spec_status_and_node() {
+        use NodeState::{Deleted, Ready, Unreachable};
+        let deleted =
+            |grace: i64| json!({"deletionTimestamp": "t", "deletionGracePeriodSeconds": grace});
+        let policy = |policy: &str| json!({"nodeName": "n", "restartPolicy": policy});
+        let phase = |phase: &str| json!({"phase": phase});
+        let (none, bound) = (json!({}), json!({"nodeName": "n"}));
+        for (meta, spec, status, node, expected) in [
+            // A pod that a client started is not started again.
+            (&none, &bound, &phase("Running"), Ready, None),
+            (&none, &bound, &json!({"podIP": "10.0.0.1"}), Ready, None),
+            // Only pods without restarts exit.
+            (
+                &none,
+                &policy("Never"),
+                &phase("Running"),
+                Ready,
+                Some(PodAction::Exit),
+            ),
+            (
+                &none,
+                &policy("OnFailure"),
+                &phase("Running"),
+                Ready,
+                Some(PodAction::Exit),
+            ),
+            (&none, &policy("Always"), &phase("Running"), Ready, None),
+            (&none, &policy("Never"), &phase("Succeeded"), Ready, None),
+            // A deleted pod is removed once; an unreachable node cannot report that it has ended.
+            (&deleted(30), &bound, &none, Ready, Some(PodAction::Remove)),
+            (&deleted(0), &bound, &none, Ready, None),
+            (&deleted(30), &bound, &none, Unreachable, None),
+            (
+                &deleted(30),
+                &bound,
+                &none,
+                Deleted,
+                Some(PodAction::Remove),
+            ),
+            (
+                &none,
+                &bound,
+                &phase("Running"),
+                Deleted,
+                Some(PodAction::Remove),
+            ),
+        ] {
+            let pod = pod(meta.clone(), spec.clone(), status.clone());
+            assert_eq!(next_action(&pod, node), expected, "{pod:?} {node:?}");
         }
-    }
-
-    #[test]
-    fn only_pods_without_restarts_exit() {
-        let action = |policy: &str, phase: &str| {
-            let spec = json!({"nodeName": "n", "restartPolicy": policy});
-            next_action(
-                &pod(json!({}), spec, json!({"phase": phase})),
-                NodeState::Ready,
-            )
-        };
-        assert_eq!(action("Never", "Running"), Some(PodAction::Exit));
-        assert_eq!(action("OnFailure", "Running"), Some(PodAction::Exit));
-        assert_eq!(action("Always", "Running"), None);
-        assert_eq!(action("Never", "Succeeded"), None);
-    }
-
-    #[test]
-    fn a_deleted_pod_is_removed_once() {
-        let deleted = |grace: i64| {
-            let meta = json!({"deletionTimestamp": "t", "deletionGracePeriodSeconds": grace});
-            pod(meta, json!({"nodeName": "n"}), json!({}))
-        };
-        assert_eq!(
-            next_action(&deleted(30), NodeState::Ready),
-            Some(PodAction::Remove)
-        );
-        assert_eq!(next_action(&deleted(0), NodeState::Ready), None);
-        // An unreachable node cannot report that its pods have ended.
-        assert_eq!(next_action(&deleted(30), NodeState::Unreachable), None);
-        assert_eq!(
-            next_action(&deleted(30), NodeState::Deleted),
-            Some(PodAction::Remove)
-        );
-        let running = pod(
-            json!({}),
-            json!({"nodeName": "n"}),
-            json!({"phase": "Running"}),
-        );
-        assert_eq!(
-            next_action(&running, NodeState::Deleted),
-            Some(PodAction::Remove)
-        );
     }
 }

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::respond::PodProgram;
 
-/// What is added to ports below 1024, where binding them needs privileges.
+/// Added to ports below 1024, where binding them needs privileges.
 const PORT_OFFSET: u16 = 8000;
 /// The largest number of connections that wait to be accepted.
 const BACKLOG: u32 = 1024;

@@ -75,7 +75,7 @@ pub(super) fn plan(set: &Set<'_>, cluster: &Cluster) -> SetPlan {
     plan
 }
 
-/// Whether a node should run a pod, and whether one that runs there may continue.
+/// A node should run a pod, and one that runs there may continue.
 fn fits(model: &Object, node: &Object) -> (bool, bool) {
     match filter(model, node) {
         None => (true, true),

@@ -6,13 +6,12 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, ListMeta, ObjectMeta, Status};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta};
 use schemars::JsonSchema as _;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::merge_keys;
-use super::operation::{META_DELETE, META_PATCH, META_STATUS, reference};
 use crate::object::{Object, child, object};
 use crate::resources::Kind;
 
@@ -21,8 +20,6 @@ pub(super) fn schemas(kinds: &[Arc<Kind>]) -> Object {
     for schema in kinds.iter().filter_map(|kind| kind.schema) {
         (schema.add)(&mut generator);
     }
-    generator.subschema_for::<DeleteOptions>();
-    generator.subschema_for::<Status>();
     generator.subschema_for::<ObjectMeta>();
     generator.subschema_for::<ListMeta>();
     // Any generated kind has the fields that are common to all.
@@ -65,18 +62,6 @@ pub(super) fn schemas(kinds: &[Arc<Kind>]) -> Object {
 
 /// Corrects what Kubernetes' own generator writes differently.
 fn as_kubernetes_writes(all: &mut Object) {
-    for (name, kind) in [(META_DELETE, "DeleteOptions"), (META_STATUS, "Status")] {
-        if let Some(Value::Object(schema)) = all.get_mut(name) {
-            schema.insert(GVK.to_owned(), json!([gvk("", "v1", kind)]));
-        }
-    }
-    all.insert(
-        META_PATCH.to_owned(),
-        json!({
-            "description": "A change of an object, in the format of its media type.",
-            "type": "object",
-        }),
-    );
     for (name, format, number) in [
         (
             "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
@@ -181,6 +166,10 @@ fn custom(kind: &Kind, sample: &Object) -> Object {
     let named = json!([gvk(&kind.group, &kind.version, &kind.kind)]);
     schema.insert(GVK.to_owned(), named);
     schema
+}
+
+pub(super) fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
 fn property(sample: &Object, key: &str) -> Value {

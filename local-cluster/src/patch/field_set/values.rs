@@ -127,7 +127,6 @@ impl FieldSet {
     }
 }
 
-/// Whether the layout is that of an atomic item.
 fn is_whole_item(layout: Layout<'_>) -> bool {
     matches!(layout, Layout::Builtin { .. }) && layout.has_atomic_items()
 }

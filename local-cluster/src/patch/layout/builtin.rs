@@ -107,7 +107,6 @@ pub(crate) fn strategic_rule(parent: &str, field: &str) -> ListRule {
     row(parent, field).map_or(Atomic, |row| row.strategic)
 }
 
-/// Whether the map `field` below `parent` is atomic.
 pub(super) fn is_atomic_map(parent: &str, field: &str) -> bool {
     match field {
         "selector" | "nodeSelector" | "podSelector" | "scopeSelector" | "dataSource" => {
@@ -132,7 +131,6 @@ pub(super) fn is_atomic_map(parent: &str, field: &str) -> bool {
     }
 }
 
-/// Whether the items of the list are atomic.
 pub(super) fn has_atomic_items(parent: &str, field: &str) -> bool {
     matches!(
         (parent, field),

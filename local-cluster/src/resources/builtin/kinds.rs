@@ -12,8 +12,8 @@ use k8s_openapi::api::{
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 
-use super::KindTrait::{Generation, ReturnsDeleted, Status, Versioned};
-use super::{KindRow, row};
+use super::row::KindTrait::{Generation, ReturnsDeleted, Status, Versioned};
+use super::row::{KindRow, row};
 
 pub(super) const STORED: &[KindRow] = &[
     row::<core::ComponentStatus>(&[]).short(&["cs"]),

@@ -1,409 +1,315 @@
-//! Validation of the keywords of a schema and of their combinations.
+//! The keywords of a structural schema: where they are forbidden, and what they must be.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::rule::rule_errors;
-use super::rule_cost::TotalCost;
-use super::word;
 use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
-use crate::object::Object;
-use crate::schema::Node;
+use crate::object::{Object, text};
+use crate::schema::compile_pattern;
 
+const EMBEDDED: &str = "x-kubernetes-embedded-resource";
+const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
+const LIST_TYPE: &str = "x-kubernetes-list-type";
+const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
+const MAP_TYPE: &str = "x-kubernetes-map-type";
+const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
 const TYPES: &[&str] = &["array", "boolean", "integer", "number", "object", "string"];
 
-/// The context of a schema within its definition.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SchemaContext<'a> {
-    root: bool,
-    in_metadata: bool,
-    /// Why defaults are forbidden here.
-    no_defaults: Option<&'a str>,
-    /// The path of the outermost list around it whose items cannot be correlated with their old
-    /// values.
-    uncorrelatable: Option<&'a str>,
-    /// How many values of this schema an object can have; `None` if no list or map around it limits
-    /// the number of its items.
-    cardinality: Option<u64>,
+/// The keywords at the root of a schema with a status subresource.
+const AT_ROOT: &str = "description type format title maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems minItems uniqueItems multipleOf required items properties externalDocs example x-kubernetes-preserve-unknown-fields x-kubernetes-validations";
+
+/// A schema within its definition.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) schema: &'a Object,
+    pub(super) is_root: bool,
+    /// The version has a status subresource.
+    pub(super) has_status: bool,
+    /// It is part of the metadata of a resource.
+    pub(super) in_metadata: bool,
+    /// It is `apiVersion`, `kind` or `metadata` of the root.
+    pub(super) is_own_field: bool,
+    /// Inside of `allOf`, `anyOf`, `oneOf` or `not`: whether the schema around them declares it, too.
+    pub(super) is_declared: Option<bool>,
 }
 
-/// Errors of keywords, or else of rules; rules are checked only with a `node`.
-pub(super) fn keyword_errors(schema: &Object, node: Option<&Node>, place: &str) -> Vec<FieldError> {
-    let mut walk = SchemaWalk::default();
-    let around = SchemaContext {
-        root: true,
-        cardinality: Some(1),
-        ..SchemaContext::default()
-    };
-    walk.visit(schema, node, place, around);
-    if walk.errors.is_empty() {
-        walk.errors = walk.rule_errors;
-    }
-    walk.errors.extend(walk.cost.errors(place));
-    walk.errors
-}
+/// Keywords, a condition, and a message.
+type Row = (&'static str, fn(&Place<'_>) -> bool, &'static str);
 
-#[derive(Debug, Default)]
-struct SchemaWalk {
-    errors: Vec<FieldError>,
-    rule_errors: Vec<FieldError>,
-    cost: TotalCost,
-}
+/// Keywords that must not be set, where, and why.
+const FORBIDDEN: &[Row] = &[
+    (
+        "id additionalItems patternProperties definitions dependencies $ref uniqueItems",
+        |_| true,
+        "is not supported",
+    ),
+    (
+        "nullable additionalProperties",
+        |place| place.is_root,
+        "must not be set at the root",
+    ),
+    (
+        "additionalProperties",
+        |place| {
+            place.flag(EMBEDDED) || (place.list_len("properties") > 0 && place.restricts_others())
+        },
+        "must not be set together with properties or for an embedded resource",
+    ),
+    (
+        "x-kubernetes-preserve-unknown-fields x-kubernetes-embedded-resource",
+        |place| place.flag(INT_OR_STRING),
+        "must not be set with x-kubernetes-int-or-string",
+    ),
+    (
+        EMBEDDED,
+        |place| place.in_metadata,
+        "must not be set in metadata",
+    ),
+    (
+        "default",
+        |place| place.is_own_field,
+        "must not be set for apiVersion, kind and metadata",
+    ),
+    (
+        "type additionalProperties default title description nullable x-kubernetes-preserve-unknown-fields x-kubernetes-embedded-resource x-kubernetes-int-or-string x-kubernetes-list-map-keys x-kubernetes-list-type x-kubernetes-map-type x-kubernetes-validations",
+        |place| place.is_declared.is_some(),
+        "must not be set inside of allOf, anyOf, oneOf or not to be structural",
+    ),
+];
 
-fn is_set(value: Option<&Value>) -> bool {
-    match value {
-        None | Some(Value::Null) => false,
-        Some(Value::String(text)) => !text.is_empty(),
-        Some(Value::Object(map)) => !map.is_empty(),
-        Some(_) => true,
-    }
-}
+/// Keywords with the condition under which they are wrong, and why.
+const WRONG: &[Row] = &[
+    (
+        "type",
+        |place| place.is_type_missing(),
+        "must not be empty to be structural",
+    ),
+    (
+        "type",
+        |place| !place.word("type").is_empty() && !TYPES.contains(&place.word("type")),
+        "must be one of array, boolean, integer, number, object, string",
+    ),
+    (
+        "type",
+        |place| {
+            (place.is_root || place.flag(EMBEDDED)) && !matches!(place.word("type"), "" | "object")
+        },
+        "must be object at the root and for an embedded resource",
+    ),
+    (
+        "items",
+        |place| place.is_declared.is_none() && place.is("array") && place.items().is_none(),
+        "must be a schema",
+    ),
+    (
+        PRESERVE,
+        |place| place.schema.get(PRESERVE) == Some(&Value::Bool(false)),
+        "must be true or undefined",
+    ),
+    (
+        "pattern",
+        |place| compile_pattern(place.word("pattern")).is_err(),
+        "must be a valid regular expression",
+    ),
+    (
+        "properties",
+        |place| place.flag(EMBEDDED) && !place.flag(PRESERVE) && place.list_len("properties") == 0,
+        "must not be empty for an embedded resource without x-kubernetes-preserve-unknown-fields",
+    ),
+    (
+        "properties",
+        |place| !place.has_own_types(),
+        "must have strings as apiVersion and kind and an object as metadata",
+    ),
+    (
+        "properties",
+        |place| place.is_root && place.describes_metadata(),
+        "must not specify anything of metadata other than name and generateName",
+    ),
+    (
+        MAP_TYPE,
+        |place| {
+            place.is_set(MAP_TYPE)
+                && !(place.is("object") && matches!(place.word(MAP_TYPE), "atomic" | "granular"))
+        },
+        "must be atomic or granular, and the type object",
+    ),
+    (
+        LIST_TYPE,
+        |place| {
+            place.is_set(LIST_TYPE)
+                && !(place.is("array") && matches!(place.word(LIST_TYPE), "atomic" | "set" | "map"))
+        },
+        "must be atomic, set or map, and the type array",
+    ),
+    (
+        LIST_TYPE,
+        |place| place.list_len(MAP_KEYS) > 0 && place.word(LIST_TYPE) != "map",
+        "must be map with x-kubernetes-list-map-keys",
+    ),
+    (
+        "items",
+        |place| place.word(LIST_TYPE) == "set" && !place.has_atomic_items(),
+        "must be atomic and not nullable with x-kubernetes-list-type set",
+    ),
+    (
+        MAP_KEYS,
+        |place| place.word(LIST_TYPE) == "map" && !place.has_keys(),
+        "must name scalar properties of the items, each once, that are not nullable and either required or have a default",
+    ),
+];
 
-impl SchemaWalk {
-    fn visit(
-        &mut self,
-        schema: &Object,
-        node: Option<&Node>,
-        place: &str,
-        here: SchemaContext<'_>,
-    ) {
-        self.standard(schema, place, here);
-        if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
-            self.errors.forbidden(
-                format!("{place}.uniqueItems"),
-                "uniqueItems cannot be set to true since the runtime complexity becomes quadratic",
-            );
-        }
-        self.inside(schema, node, place, here);
-        if schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {
-            self.errors.invalid(
-                format!("{place}.x-kubernetes-preserve-unknown-fields"),
-                false,
-                "must be true or undefined",
-            );
-        }
-        self.lists_and_maps(schema, place);
-        self.rules(schema, node, place, here);
-    }
-
-    /// Keywords of OpenAPI that Kubernetes restricts.
-    fn standard(&mut self, schema: &Object, place: &str, here: SchemaContext<'_>) {
-        let at = |key: &str| format!("{place}.{key}");
-        let type_name = word(schema, "type");
-        if !type_name.is_empty() && !TYPES.contains(&type_name) {
-            self.errors.not_supported(at("type"), type_name, TYPES);
-        }
-        if let Some(reason) = here.no_defaults.filter(|_| is_set(schema.get("default"))) {
-            self.errors
-                .forbidden(at("default"), &format!("must not be set {reason}"));
-        }
-        for key in [
-            "id",
-            "additionalItems",
-            "patternProperties",
-            "definitions",
-            "dependencies",
-            "$ref",
-        ] {
-            if is_set(schema.get(key)) {
-                self.errors
-                    .forbidden(at(key), &format!("{key} is not supported"));
+/// The errors of the keywords of one schema.
+pub(super) fn keyword_errors(place: &Place<'_>, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (keywords, applies, why) in FORBIDDEN {
+        if applies(place) {
+            for key in keywords.split(' ').filter(|key| place.is_set(key)) {
+                errors.forbidden(format!("{path}.{key}"), why);
             }
         }
-        if type_name == "null" {
-            let detail = "type cannot be set to null, use nullable as an alternative";
-            self.errors.forbidden(at("type"), detail);
+    }
+    for (key, is_wrong, why) in WRONG {
+        if is_wrong(place) {
+            let field = format!("{path}.{key}");
+            match place.schema.get(*key) {
+                Some(given) => errors.invalid(field, given.clone(), why),
+                None => errors.required(field, why),
+            }
         }
-        if schema.get("items").is_some_and(Value::is_array) {
-            self.errors.forbidden(
-                at("items"),
-                "items must be a schema object and not an array",
-            );
-        }
-        if here.in_metadata
-            && schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true))
-        {
-            let field = at("x-kubernetes-embedded-resource");
-            self.errors
-                .forbidden(field, "must not be used inside of resource meta");
+    }
+    if place.is_declared == Some(false) {
+        errors.required(
+            path,
+            "must be declared outside of allOf, anyOf, oneOf and not, too",
+        );
+    }
+    let keys = || place.schema.keys().filter(|key| place.is_set(key));
+    if place.is_root && place.has_status && !keys().all(|key| AT_ROOT.split(' ').any(|k| k == key))
+    {
+        let why = format!("must only have {AT_ROOT} at the root with a status subresource");
+        errors.forbidden(path, &why);
+    }
+    errors
+}
+
+impl<'a> Place<'a> {
+    fn word(&self, key: &str) -> &'a str {
+        text(self.schema, &[key]).unwrap_or_default()
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        self.schema.get(key) == Some(&Value::Bool(true))
+    }
+
+    fn is(&self, type_name: &str) -> bool {
+        self.word("type") == type_name
+    }
+
+    /// True for a keyword with a value that means something.
+    fn is_set(&self, key: &str) -> bool {
+        match self.schema.get(key) {
+            None | Some(Value::Null) => false,
+            Some(_) if matches!(key, "additionalProperties" | "default") => true,
+            Some(Value::Bool(flag)) => *flag,
+            Some(Value::String(text)) => !text.is_empty(),
+            Some(Value::Array(list)) => !list.is_empty(),
+            Some(Value::Object(map)) => !map.is_empty(),
+            Some(Value::Number(_)) => true,
         }
     }
 
-    fn inside(
-        &mut self,
-        schema: &Object,
-        node: Option<&Node>,
-        place: &str,
-        here: SchemaContext<'_>,
-    ) {
-        let children = node.map_or(Some(1), Node::max_children);
-        let below = SchemaContext {
-            root: false,
-            cardinality: here
-                .cardinality
-                .zip(children)
-                .map(|(here, children)| here.saturating_mul(children)),
-            ..here
+    fn list_len(&self, key: &str) -> usize {
+        match self.schema.get(key) {
+            Some(Value::Array(list)) => list.len(),
+            Some(Value::Object(map)) => map.len(),
+            _ => 0,
+        }
+    }
+
+    fn items(&self) -> Option<&'a Object> {
+        self.schema.get("items")?.as_object()
+    }
+
+    fn property(&self, name: &str) -> Option<&'a Object> {
+        self.schema.get("properties")?.get(name)?.as_object()
+    }
+
+    fn restricts_others(&self) -> bool {
+        let additional = self.schema.get("additionalProperties");
+        matches!(additional, Some(Value::Object(_) | Value::Bool(false)))
+    }
+
+    fn is_type_missing(&self) -> bool {
+        let is_free = self.flag(INT_OR_STRING) || self.flag(PRESERVE) && !self.flag(EMBEDDED);
+        self.is_declared.is_none() && self.word("type").is_empty() && !is_free
+    }
+
+    /// True if the fields that every resource has are of their types, where they are described.
+    fn has_own_types(&self) -> bool {
+        let of = |name| {
+            self.property(name)
+                .map(|property| text(property, &["type"]))
         };
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let has_properties = properties.is_some_and(|p| !p.is_empty());
-        let additional = schema.get("additionalProperties");
-        if has_properties && matches!(additional, Some(Value::Object(_) | Value::Bool(false))) {
-            self.errors.forbidden(
-                format!("{place}.additionalProperties"),
-                "additionalProperties and properties are mutual exclusive",
-            );
-        }
-        if let Some(Value::Object(other)) = additional {
-            let around = SchemaContext {
-                no_defaults: match here.in_metadata {
-                    true => Some("inside additionalProperties applying to object metadata"),
-                    false => here.no_defaults,
-                },
-                ..below
-            };
-            let node = node.and_then(Node::values);
-            self.visit(
-                other,
-                node,
-                &format!("{place}.additionalProperties"),
-                around,
-            );
-        }
-        let embedded = schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true));
-        for (name, property) in properties.into_iter().flatten() {
-            let Value::Object(property) = property else {
-                continue;
-            };
-            let own = matches!(name.as_str(), "apiVersion" | "kind" | "metadata");
-            let reason = format!("in top-level {name}");
-            let around = SchemaContext {
-                in_metadata: here.in_metadata || (own && (here.root || embedded)),
-                no_defaults: if own && here.root {
-                    Some(&reason)
-                } else {
-                    here.no_defaults
-                },
-                ..below
-            };
-            let node = node.and_then(|node| node.property(name));
-            self.visit(
-                property,
-                node,
-                &format!("{place}.properties[{name}]"),
-                around,
-            );
-        }
-        if let Some(Value::Object(not)) = schema.get("not") {
-            self.visit(not, None, &format!("{place}.not"), below);
-        }
-        for key in ["allOf", "oneOf", "anyOf"] {
-            let list = schema.get(key).and_then(Value::as_array);
-            for (index, branch) in list.into_iter().flatten().enumerate() {
-                if let Value::Object(branch) = branch {
-                    self.visit(branch, None, &format!("{place}.{key}[{index}]"), below);
-                }
-            }
-        }
-        if let Some(Value::Object(items)) = schema.get("items") {
-            let keyed = word(schema, "x-kubernetes-list-type") == "map";
-            let around = SchemaContext {
-                uncorrelatable: here.uncorrelatable.or((!keyed).then_some(place)),
-                ..below
-            };
-            let node = node.and_then(Node::items);
-            self.visit(items, node, &format!("{place}.items"), around);
-        }
+        let is = |name, expected| of(name).is_none_or(|given| given == Some(expected));
+        let is_resource = self.is_root || self.flag(EMBEDDED);
+        !is_resource
+            || (is("apiVersion", "string") && is("kind", "string") && is("metadata", "object"))
     }
 
-    fn lists_and_maps(&mut self, schema: &Object, place: &str) {
-        let at = |key: &str| format!("{place}.{key}");
-        let type_name = word(schema, "type");
-        let map_type = schema.get("x-kubernetes-map-type").and_then(Value::as_str);
-        let list_type = schema.get("x-kubernetes-list-type").and_then(Value::as_str);
-        for (given, key, expected, allowed) in [
-            (
-                map_type,
-                "x-kubernetes-map-type",
-                "object",
-                &["atomic", "granular"][..],
-            ),
-            (
-                list_type,
-                "x-kubernetes-list-type",
-                "array",
-                &["atomic", "set", "map"],
-            ),
-        ] {
-            let Some(given) = given else { continue };
-            if type_name != expected {
-                let detail = format!("must be {expected} if {key} is specified");
-                if type_name.is_empty() {
-                    self.errors.required(at("type"), &detail);
-                } else {
-                    self.errors.invalid(at("type"), type_name, &detail);
-                }
-            }
-            if !allowed.contains(&given) {
-                self.errors.not_supported(at(key), given, allowed);
-            }
-        }
-        let items = schema.get("items").and_then(Value::as_object);
-        if let Some(items) = items.filter(|_| list_type == Some("set") && type_name == "array") {
-            let (key, atomic) = match word(items, "type") {
-                "array" => (
-                    "x-kubernetes-list-type",
-                    matches!(word(items, "x-kubernetes-list-type"), "" | "atomic"),
-                ),
-                "object" => (
-                    "x-kubernetes-map-type",
-                    word(items, "x-kubernetes-map-type") == "atomic",
-                ),
-                _ => ("", true),
-            };
-            if !atomic {
-                let given = items
-                    .get("x-kubernetes-list-type")
-                    .cloned()
-                    .unwrap_or_default();
-                self.errors.invalid(
-                    format!("{place}.items.{key}"),
-                    given,
-                    "must be atomic as item of a list with x-kubernetes-list-type=set",
-                );
-            }
-        }
-        let keys_value = schema
-            .get("x-kubernetes-list-map-keys")
-            .cloned()
-            .unwrap_or_default();
-        let keys: Vec<&str> = keys_value
-            .as_array()
+    fn describes_metadata(&self) -> bool {
+        let Some(metadata) = self.property("metadata") else {
+            return false;
+        };
+        let properties = metadata.get("properties").and_then(Value::as_object);
+        let mut names = properties
             .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
-        if !keys.is_empty() && list_type != Some("map") {
-            let detail = "must be map if x-kubernetes-list-map-keys is non-empty";
-            match list_type {
-                None => self.errors.required(at("x-kubernetes-list-type"), detail),
-                Some(other) => self
-                    .errors
-                    .invalid(at("x-kubernetes-list-type"), other, detail),
-            }
-        }
-        if list_type == Some("map") {
-            self.keyed_list(&keys, &keys_value, items, place);
-        }
-        if let Some(items) = items.filter(|_| matches!(list_type, Some("map" | "set"))) {
-            self.no_nulls(&keys, items, list_type.unwrap_or_default(), place);
-        }
+            .flat_map(|properties| properties.keys());
+        let mut keys = metadata.keys();
+        keys.any(|key| !matches!(key.as_str(), "type" | "properties" | "default"))
+            || names.any(|name| name != "name" && name != "generateName")
     }
 
-    fn keyed_list(&mut self, keys: &[&str], given: &Value, items: Option<&Object>, place: &str) {
-        let at = |key: &str| format!("{place}.{key}");
-        if keys.is_empty() {
-            let detail = "must not be empty if x-kubernetes-list-type is map";
-            self.errors
-                .required(at("x-kubernetes-list-map-keys"), detail);
-        }
-        let Some(items) = items else {
-            let detail = "must have a schema if x-kubernetes-list-type is map";
-            return self.errors.required(at("items"), detail);
+    fn has_atomic_items(&self) -> bool {
+        let Some(items) = self.items() else {
+            return true;
         };
-        let type_name = word(items, "type");
-        if type_name != "object" {
-            let detail = "must be object if parent array's x-kubernetes-list-type is map";
-            return self
-                .errors
-                .invalid(format!("{place}.items.type"), type_name, detail);
-        }
-        let mut seen: Vec<&str> = Vec::new();
-        for key in keys {
-            match items.get("properties").and_then(|p| p.get(*key)) {
-                None => self.errors.invalid(
-                    at("x-kubernetes-list-map-keys"),
-                    given.clone(),
-                    "entries must all be names of item properties",
-                ),
-                Some(property) => {
-                    let inner = property.get("type").and_then(Value::as_str);
-                    if matches!(inner, Some("array" | "object")) {
-                        self.errors.invalid(
-                            format!("{place}.items.properties[{key}].type"),
-                            type_name,
-                            "must be a scalar type if parent array's x-kubernetes-list-type is map",
-                        );
-                    }
-                }
-            }
-            if seen.contains(key) {
-                let detail = "must not contain duplicate entries";
-                self.errors
-                    .invalid(at("x-kubernetes-list-map-keys"), given.clone(), detail);
-            }
-            seen.push(key);
-        }
-    }
-
-    /// Keys of items must be present and not null.
-    fn no_nulls(&mut self, keys: &[&str], items: &Object, list_type: &str, place: &str) {
-        let nullable = |schema: &Value| schema.get("nullable") == Some(&Value::Bool(true));
-        if items.get("nullable") == Some(&Value::Bool(true)) {
-            self.errors.forbidden(
-                format!("{place}.items.nullable"),
-                &format!("cannot be nullable when x-kubernetes-list-type is {list_type}"),
-            );
-        }
-        if list_type != "map" {
-            return;
-        }
-        let required = items.get("required").and_then(Value::as_array);
-        for key in keys {
-            let Some(property) = items.get("properties").and_then(|p| p.get(*key)) else {
-                continue;
-            };
-            let place = format!("{place}.items.properties[{key}]");
-            let always = required.is_some_and(|r| r.iter().any(|name| name == key))
-                || property.get("default").is_some_and(|d| !d.is_null());
-            if !always {
-                self.errors.required(
-                    format!("{place}.default"),
-                    "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property",
-                );
-            }
-            if nullable(property) {
-                self.errors.forbidden(
-                    format!("{place}.nullable"),
-                    "this property is in x-kubernetes-list-map-keys, so it cannot be nullable",
-                );
-            }
-        }
-    }
-
-    fn rules(
-        &mut self,
-        schema: &Object,
-        node: Option<&Node>,
-        place: &str,
-        here: SchemaContext<'_>,
-    ) {
-        let Some(Value::Array(rules)) = schema.get("x-kubernetes-validations") else {
-            return;
+        let word = |key| text(items, &[key]).unwrap_or_default();
+        let is_atomic = match word("type") {
+            "array" => matches!(word(LIST_TYPE), "" | "atomic"),
+            "object" => word(MAP_TYPE) == "atomic",
+            _ => true,
         };
-        for (index, rule) in rules.iter().enumerate() {
-            let place = format!("{place}.x-kubernetes-validations[{index}]");
-            let compiled = node.and_then(|node| node.rules().get(index));
-            let (errors, compiled) =
-                rule_errors(schema, rule, (node, compiled), &place, here.uncorrelatable);
-            self.errors.extend(errors);
-            if let Some((node, rule)) = node.and_then(|node| Some((node, node.rules().get(index)?)))
-            {
-                let times = here.cardinality.unwrap_or_else(|| node.max_occurrences());
-                let errors = self.cost.add(rule, times, &place);
-                self.rule_errors.extend(errors);
-            }
-            self.rule_errors.extend(compiled);
-        }
+        is_atomic && items.get("nullable") != Some(&Value::Bool(true))
     }
+
+    fn has_keys(&self) -> bool {
+        let Some(items) = self.items() else {
+            return false;
+        };
+        let keys = self.schema.get(MAP_KEYS).and_then(Value::as_array);
+        let keys = keys.map_or(&[][..], Vec::as_slice);
+        let is_true = |value: Option<&Value>| value == Some(&Value::Bool(true));
+        let is_key = |index: usize, key: &Value| {
+            let property = items.get("properties")?.get(key.as_str()?)?;
+            let is_scalar = !matches!(property.get("type")?.as_str()?, "array" | "object");
+            let required = items.get("required").and_then(Value::as_array);
+            let is_present = required.is_some_and(|required| required.contains(key))
+                || property
+                    .get("default")
+                    .is_some_and(|default| !default.is_null());
+            let is_new = !keys[..index].contains(key);
+            Some(is_scalar && is_present && is_new && !is_true(property.get("nullable")))
+        };
+        let mut numbered = keys.iter().enumerate();
+        text(items, &["type"]) == Some("object")
+            && !keys.is_empty()
+            && !is_true(items.get("nullable"))
+            && numbered.all(|(index, key)| is_key(index, key) == Some(true))
+    }
+}
+
+/// Recognises the branches of `anyOf` by which older definitions describe int-or-string.
+pub(super) fn is_int_or_string(branches: &Value) -> bool {
+    *branches == json!([{"type": "integer"}, {"type": "string"}])
 }

@@ -43,51 +43,10 @@ fn short_names(names: &Object) -> impl Iterator<Item = String> {
 pub(crate) fn accept_names(crd: &Object, taken: &Names, now: &str) -> Option<Object> {
     let requested = at(crd, &["spec", "names"]).and_then(Value::as_object)?;
     let empty = Object::new();
-    let accepted_before = at(crd, &["status", "acceptedNames"])
+    let before = at(crd, &["status", "acceptedNames"])
         .and_then(Value::as_object)
         .unwrap_or(&empty);
-    let mut accepted_names = accepted_before.clone();
-    let mut conflict = None;
-    let free = |name: &str, used: &HashSet<String>| {
-        used.contains(name)
-            .then(|| format!("{name:?} is already in use"))
-    };
-    for (key, used, reason) in [
-        ("plural", &taken.resources, "PluralConflict"),
-        ("singular", &taken.resources, "SingularConflict"),
-        ("shortNames", &taken.resources, "ShortNamesConflict"),
-        ("kind", &taken.kinds, "KindConflict"),
-        ("listKind", &taken.kinds, "ListKindConflict"),
-    ] {
-        let (new, old) = (requested.get(key), accepted_before.get(key));
-        let why = if new == old {
-            None
-        } else if key == "shortNames" {
-            let own: Vec<String> = short_names(accepted_before).collect();
-            let why: Vec<String> = short_names(requested)
-                .filter(|name| !own.contains(name))
-                .filter_map(|name| free(&name, used))
-                .collect();
-            match why.as_slice() {
-                [] => None,
-                [one] => Some(one.clone()),
-                several => Some(format!("[{}]", several.join(", "))),
-            }
-        } else {
-            free(new.and_then(Value::as_str).unwrap_or_default(), used)
-        };
-        if let Some(why) = why {
-            conflict = Some((reason, why));
-        } else if let Some(new) = new {
-            accepted_names.insert(key.to_owned(), new.clone());
-        } else {
-            accepted_names.remove(key);
-        }
-    }
-    match requested.get("categories") {
-        Some(categories) => accepted_names.insert("categories".to_owned(), categories.clone()),
-        None => accepted_names.remove("categories"),
-    };
+    let (accepted_names, conflict) = free_names(requested, before, taken);
     let accepted = match &conflict {
         None => ("True", "NoConflicts", "no conflicts found"),
         Some((reason, why)) => ("False", *reason, why.as_str()),
@@ -109,6 +68,47 @@ pub(crate) fn accept_names(crd: &Object, taken: &Names, now: &str) -> Option<Obj
         set_condition(status, "Established", established, now);
     }
     (next != *crd).then_some(next)
+}
+
+/// The requested names that are free, the former ones in place of others, and the last conflict with its
+/// reason.
+fn free_names(
+    requested: &Object,
+    before: &Object,
+    taken: &Names,
+) -> (Object, Option<(&'static str, String)>) {
+    let mut names = before.clone();
+    let mut conflict = None;
+    for (key, used, reason) in [
+        ("plural", &taken.resources, "PluralConflict"),
+        ("singular", &taken.resources, "SingularConflict"),
+        ("shortNames", &taken.resources, "ShortNamesConflict"),
+        ("kind", &taken.kinds, "KindConflict"),
+        ("listKind", &taken.kinds, "ListKindConflict"),
+    ] {
+        let words = |names: &Object| -> Vec<String> {
+            let word = names.get(key).and_then(Value::as_str).map(str::to_owned);
+            let list = short_names(names).filter(|_| key == "shortNames");
+            word.into_iter().chain(list).collect()
+        };
+        let own = words(before);
+        let wanted = words(requested).into_iter();
+        let why: Vec<String> = wanted
+            .filter(|name| !own.contains(name) && used.contains(name))
+            .map(|name| format!("{name:?} is already in use"))
+            .collect();
+        match (why.as_slice(), requested.get(key)) {
+            ([], Some(new)) => _ = names.insert(key.to_owned(), new.clone()),
+            ([], None) => _ = names.remove(key),
+            ([one], _) => conflict = Some((reason, one.clone())),
+            (several, _) => conflict = Some((reason, format!("[{}]", several.join(", ")))),
+        }
+    }
+    match requested.get("categories") {
+        Some(categories) => names.insert("categories".to_owned(), categories.clone()),
+        None => names.remove("categories"),
+    };
+    (names, conflict)
 }
 
 pub(crate) fn is_established(crd: &Object) -> bool {

@@ -1,102 +1,183 @@
-//! Validation of the schema of a version.
+//! Validation of the schema of a version: it is structural, its defaults are valid, its rules compile
+//! and are cheap enough.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::keywords::keyword_errors;
-use super::structural::structural_errors;
-use crate::error_list::ErrorList as _;
+use super::keywords::{Place, is_int_or_string, keyword_errors};
+use super::rules::{TotalCost, rule_errors};
 use crate::field_error::FieldError;
-use crate::schema::{Node, is_known_format, json_text, shown};
+use crate::object::{Object, text};
+use crate::schema::{Node, RuleTree, default_errors};
 
 /// The deepest nesting of a schema, in levels of JSON.
 const MAX_LEVELS: usize = 200;
 
-/// The keywords allowed at the root of a schema with a status subresource.
-const AT_ROOT: &[&str] = &[
-    "Description",
-    "Type",
-    "Format",
-    "Title",
-    "Maximum",
-    "ExclusiveMaximum",
-    "Minimum",
-    "ExclusiveMinimum",
-    "MaxLength",
-    "MinLength",
-    "Pattern",
-    "MaxItems",
-    "MinItems",
-    "UniqueItems",
-    "MultipleOf",
-    "Required",
-    "Items",
-    "Properties",
-    "ExternalDocs",
-    "Example",
-    "XPreserveUnknownFields",
-    "XValidations",
-];
-
-/// `status` is true if the version has a status subresource.
-pub(super) fn schema_errors(schema: &Value, place: &str, status: bool) -> Vec<FieldError> {
-    let Some(map) = schema.as_object() else {
-        return Vec::new();
-    };
-    if is_too_deep(schema) {
-        let detail = format!("must not have more than {MAX_LEVELS} levels");
-        return vec![FieldError::forbidden(place, &detail)];
-    }
-    let mut errors = Vec::new();
-    if status {
-        errors.extend(root_error(map, place));
-    }
-    if map.get("nullable") == Some(&Value::Bool(true)) {
-        let field = format!("{place}.nullable");
-        errors.forbidden(field, "nullable cannot be true at the root");
-    }
-    let structural = structural_errors(map, place);
-    if !structural.is_empty() {
-        errors.extend(structural);
-        errors.extend(keyword_errors(map, None, place));
-        return errors;
-    }
-    let node = Node::read(schema);
-    let defaults = default_errors(&node, place);
-    let rules = defaults.is_empty().then_some(&node);
-    errors.extend(defaults);
-    errors.extend(keyword_errors(map, rules, place));
-    errors
+/// A schema, compiled, with its surroundings.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    place: Place<'a>,
+    /// The schema that must declare the fields of a combination.
+    structure: Option<&'a Object>,
+    node: Option<&'a Node>,
+    rules: Option<&'a RuleTree>,
+    /// The path of the outermost list around it whose items cannot be correlated with their old
+    /// values.
+    uncorrelatable: Option<&'a str>,
+    /// The most values of this schema that an object can have; `None` if no list or map around it limits
+    /// the number of its items.
+    cardinality: Option<u64>,
 }
 
-/// Warnings about formats that are not validated.
-pub(crate) fn format_warnings(crd: &Map<String, Value>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for (_, schema) in super::versions::parts(crd, "schema", "validation") {
-        let mut left: Vec<&Value> = schema.get("openAPIV3Schema").into_iter().collect();
-        while let Some(value) = left.pop() {
-            match value {
-                Value::Object(map) => {
-                    let word = |key: &str| map.get(key).and_then(Value::as_str);
-                    if let Some(format) = word("format").filter(|format| {
-                        !format.is_empty()
-                            && !is_known_format(format, word("type").unwrap_or_default())
-                    }) {
-                        let warning = format!("unrecognized format {format:?}");
-                        if !warnings.contains(&warning) {
-                            warnings.push(warning);
-                        }
-                    }
-                    let others = map
-                        .iter()
-                        .filter(|(key, _)| !matches!(key.as_str(), "default" | "example" | "enum"));
-                    left.extend(others.map(|(_, inner)| inner));
+#[derive(Debug, Default)]
+struct SchemaWalk {
+    errors: Vec<FieldError>,
+    /// Errors of defaults and rules, which are reported only for a structural schema.
+    compiled: Vec<FieldError>,
+    cost: TotalCost,
+}
+
+pub(super) fn schema_errors(schema: &Object, path: &str, has_status: bool) -> Vec<FieldError> {
+    let whole = Value::Object(schema.clone());
+    if is_too_deep(&whole) {
+        let detail = format!("must not have more than {MAX_LEVELS} levels");
+        return vec![FieldError::forbidden(path, &detail)];
+    }
+    let node = Node::read(&whole);
+    let rules = RuleTree::read(&whole, &node);
+    let mut walk = SchemaWalk::default();
+    let place = Place {
+        schema,
+        is_root: true,
+        has_status,
+        in_metadata: false,
+        is_own_field: false,
+        is_declared: None,
+    };
+    let root = Step {
+        place,
+        structure: Some(schema),
+        node: Some(&node),
+        rules: rules.as_ref(),
+        uncorrelatable: None,
+        cardinality: Some(1),
+    };
+    walk.visit(root, path);
+    if walk.errors.is_empty() {
+        walk.compiled.extend(walk.cost.errors(path));
+        walk.errors = walk.compiled;
+    }
+    walk.errors
+}
+
+impl SchemaWalk {
+    fn visit(&mut self, step: Step<'_>, path: &str) {
+        self.errors.extend(keyword_errors(&step.place, path));
+        if let Some(node) = step.node {
+            if let Some(default) = node.default_value() {
+                let path = format!("{path}.default");
+                self.compiled
+                    .extend(default_errors(node, step.rules, default, &path));
+            }
+            if let Some(rules) = step.rules {
+                let times = step.cardinality.unwrap_or_else(|| node.max_occurrences());
+                let around = (step.uncorrelatable, times);
+                let found = rule_errors(
+                    step.place.schema,
+                    (node, rules),
+                    path,
+                    around,
+                    &mut self.cost,
+                );
+                self.compiled.extend(found);
+            }
+        }
+        self.inside(step, path);
+    }
+
+    fn inside(&mut self, step: Step<'_>, path: &str) {
+        let schema = step.place.schema;
+        let children = step.node.map_or(Some(1), Node::max_children);
+        let cardinality = step.cardinality.zip(children);
+        let below = Step {
+            place: Place {
+                is_root: false,
+                is_own_field: false,
+                ..step.place
+            },
+            cardinality: cardinality.map(|(here, children)| here.saturating_mul(children)),
+            ..step
+        };
+        if let Some(Value::Object(other)) = schema.get("additionalProperties") {
+            let mut step = below.to(other, "additionalProperties");
+            step.node = below.node.and_then(Node::values);
+            step.rules = below.rules.and_then(RuleTree::values);
+            self.visit(step, &format!("{path}.additionalProperties"));
+        }
+        if let Some(Value::Object(items)) = schema.get("items") {
+            let is_keyed = text(schema, &["x-kubernetes-list-type"]) == Some("map");
+            let mut step = below.to(items, "items");
+            step.node = below.node.and_then(Node::items);
+            step.rules = below.rules.and_then(RuleTree::items);
+            step.uncorrelatable = below.uncorrelatable.or((!is_keyed).then_some(path));
+            self.visit(step, &format!("{path}.items"));
+        }
+        let is_resource = step.place.is_root
+            || schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true));
+        for (name, property) in schemas(schema.get("properties")) {
+            let is_own = matches!(name, "apiVersion" | "kind" | "metadata");
+            let mut inner = below.to_property(property, name);
+            inner.place.in_metadata |= is_own && is_resource;
+            inner.place.is_own_field = is_own && step.place.is_root;
+            self.visit(inner, &format!("{path}.properties[{name}]"));
+        }
+        for key in ["allOf", "anyOf", "oneOf", "not"] {
+            let branches = schema.get(key).filter(|list| !is_int_or_string(list));
+            let list = branches.and_then(Value::as_array).into_iter().flatten();
+            let one = branches.filter(|branch| branch.is_object());
+            for (index, branch) in list.chain(one).enumerate() {
+                if let Value::Object(branch) = branch {
+                    let mut step = below;
+                    step.place.schema = branch;
+                    step.place.is_declared = Some(step.structure.is_some());
+                    (step.node, step.rules) = (None, None);
+                    let index = if key == "not" {
+                        String::new()
+                    } else {
+                        format!("[{index}]")
+                    };
+                    self.visit(step, &format!("{path}.{key}{index}"));
                 }
-                Value::Array(list) => left.extend(list),
-                _ => {}
             }
         }
     }
-    warnings
+}
+
+fn schemas(properties: Option<&Value>) -> impl Iterator<Item = (&str, &Object)> {
+    let properties = properties.and_then(Value::as_object).into_iter().flatten();
+    properties.filter_map(|(name, property)| Some((name.as_str(), property.as_object()?)))
+}
+
+impl<'a> Step<'a> {
+    /// The step to the schema under a keyword.
+    fn to(mut self, schema: &'a Object, keyword: &str) -> Self {
+        self.structure = self.structure.and_then(|s| s.get(keyword)?.as_object());
+        self.at(schema)
+    }
+
+    fn to_property(mut self, schema: &'a Object, name: &str) -> Self {
+        let properties = self.structure.and_then(|s| s.get("properties"));
+        self.structure = properties.and_then(|p| p.get(name)?.as_object());
+        self.node = self.node.and_then(|node| node.property(name));
+        self.rules = self.rules.and_then(|rules| rules.property(name));
+        self.at(schema)
+    }
+
+    fn at(mut self, schema: &'a Object) -> Self {
+        self.place.schema = schema;
+        let is_declared = self.structure.is_some();
+        self.place.is_declared = self.place.is_declared.map(|_| is_declared);
+        self
+    }
 }
 
 fn is_too_deep(schema: &Value) -> bool {
@@ -112,63 +193,4 @@ fn is_too_deep(schema: &Value) -> bool {
         }
     }
     false
-}
-
-fn root_error(schema: &Map<String, Value>, place: &str) -> Option<FieldError> {
-    let type_name = schema
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    if !type_name.is_empty() && type_name != "object" {
-        return Some(FieldError::invalid(
-            format!("{place}.type"),
-            &type_name.into(),
-            "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled",
-        ));
-    }
-    let odd = schema.iter().any(|(key, value)| {
-        let name = match key.as_str() {
-            "x-kubernetes-preserve-unknown-fields" => "XPreserveUnknownFields".to_owned(),
-            "x-kubernetes-validations" => "XValidations".to_owned(),
-            key => {
-                key.get(..1).unwrap_or_default().to_uppercase() + key.get(1..).unwrap_or_default()
-            }
-        };
-        let empty = matches!(value, Value::Null | Value::Bool(false));
-        !empty && !AT_ROOT.contains(&name.as_str())
-    });
-    odd.then(|| {
-        let detail = format!(
-            "only [{}] fields are allowed at the root of the schema if the status subresource is enabled",
-            AT_ROOT.join(" ")
-        );
-        FieldError {
-            reason: "FieldValueInvalid",
-            field: place.to_owned(),
-            message: format!("Invalid value: {}: {detail}", json_text(&json!(schema))),
-        }
-    })
-}
-
-/// Defaults must be valid, and must not have fields that pruning removes.
-fn default_errors(node: &Node, place: &str) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    for (place, node) in node.with_defaults(place) {
-        let place = format!("{place}.default");
-        let Some(default) = node.default_value() else {
-            continue;
-        };
-        if node.prunes(default) {
-            errors.push(FieldError {
-                reason: "FieldValueInvalid",
-                field: place.clone(),
-                message: format!(
-                    "Invalid value: {}: must not have unknown fields",
-                    shown(default)
-                ),
-            });
-        }
-        errors.extend(node.check_default(default, &place));
-    }
-    errors
 }

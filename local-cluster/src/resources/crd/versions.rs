@@ -1,56 +1,57 @@
-//! The versions of a definition, and the paths of their fields in messages.
-//!
-//! Kubernetes moves fields that all versions share to the top level before validation, and reports
-//! them there.
+//! The versions of a definition.
 
 use serde_json::Value;
 
-use crate::object::{Object, at};
+use crate::object::{Object, at, items, string, text};
+use crate::resources::{PrinterColumn, Scale};
 
 pub(super) fn versions(crd: &Object) -> impl Iterator<Item = &Object> {
-    at(crd, &["spec", "versions"])
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object)
+    items(crd, &["spec", "versions"]).filter_map(Value::as_object)
 }
 
-/// A field of all versions, with the path that messages report.
-pub(super) fn parts<'a>(crd: &'a Object, key: &str, shared: &str) -> Vec<(String, &'a Value)> {
-    let all: Vec<Option<&Value>> = versions(crd)
-        .map(|version| version.get(key).filter(|part| !part.is_null()))
-        .collect();
-    let alike = all.windows(2).all(|pair| match pair {
-        [one, other] => one == other,
-        _ => true,
-    });
-    if alike {
-        let first = all.first().copied().flatten();
-        return first
-            .map(|part| (format!("spec.{shared}"), part))
-            .into_iter()
-            .collect();
-    }
-    let numbered = all.into_iter().enumerate();
-    numbered
-        .filter_map(|(index, part)| Some((format!("spec.versions[{index}].{key}"), part?)))
-        .collect()
+pub(super) fn schema_of(version: &Object) -> Option<&Value> {
+    at(version, &["schema", "openAPIV3Schema"])
 }
 
-/// Whether the version at a path, or any for a shared path, has a status subresource.
-pub(super) fn has_status(crd: &Object, schema_place: &str) -> bool {
-    let one = |version: &Object| {
-        version
-            .get("subresources")
-            .and_then(|s| s.get("status"))
-            .is_some_and(|s| !s.is_null())
+pub(super) fn scale_of(version: &Object) -> Option<Scale> {
+    let path = |key: &str| {
+        let path = text(version, &["subresources", "scale", key])?;
+        Some(path.to_owned()).filter(|path| !path.is_empty())
     };
-    let index = schema_place
-        .strip_prefix("spec.versions[")
-        .and_then(|rest| rest.split(']').next())
-        .and_then(|index| index.parse::<usize>().ok());
-    match index {
-        Some(index) => versions(crd).nth(index).is_some_and(one),
-        None => versions(crd).any(one),
+    Some(Scale {
+        spec_path: path("specReplicasPath")?,
+        status_path: path("statusReplicasPath")?,
+        selector_path: path("labelSelectorPath"),
+    })
+}
+
+/// The printer columns; without any, the age.
+pub(super) fn columns_of(version: &Object) -> Vec<PrinterColumn> {
+    let column = |name: &str, type_name: &str, path: &str, column: &Value| PrinterColumn {
+        name: name.to_owned(),
+        type_name: type_name.to_owned(),
+        format: string(column, "format").to_owned(),
+        description: string(column, "description").to_owned(),
+        priority: column.get("priority").and_then(Value::as_i64).unwrap_or(0),
+        path: path.to_owned(),
+    };
+    let given: Vec<PrinterColumn> = items(version, &["additionalPrinterColumns"])
+        .map(|given| {
+            let word = |key| string(given, key);
+            column(word("name"), word("type"), word("jsonPath"), given)
+        })
+        .collect();
+    if given.is_empty() {
+        let path = ".metadata.creationTimestamp";
+        return vec![column("Age", "date", path, &Value::Null)];
     }
+    given
+}
+
+/// The selectable fields, as field selectors name them.
+pub(super) fn selectable_of(version: &Object) -> Vec<String> {
+    let paths = items(version, &["selectableFields"]).map(|field| string(field, "jsonPath"));
+    paths
+        .map(|path| path.trim_start_matches('.').to_owned())
+        .collect()
 }

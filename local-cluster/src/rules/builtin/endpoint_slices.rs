@@ -1,37 +1,14 @@
-//! Validation of EndpointSlices, and fields that the API server ignores.
+//! The addresses of EndpointSlices, and fields that the API server ignores.
 
-mod addresses;
-mod names;
-#[cfg(test)]
-mod tests;
-
-use std::collections::HashSet;
+use std::net::IpAddr;
 
 use serde_json::Value;
 
-use self::addresses::{address_errors, address_warning};
-use self::names::{label_errors, label_value_errors, qualified_name_errors, subdomain_errors};
-use super::{PROTOCOLS, items, word};
+use crate::addresses::is_local_pod;
 use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
-use crate::object::{Object, text};
-
-const MAX_ENDPOINTS: usize = 1000;
-const MAX_ADDRESSES: usize = 100;
-const MAX_PORTS: usize = 20_000;
-/// How many zones and how many nodes the hints of an endpoint may name.
-const MAX_HINTS: usize = 8;
-
-const FQDN: &str = "FQDN";
-const ADDRESS_TYPES: &[&str] = &[FQDN, "IPv4", "IPv6"];
-
-/// The label of slices of controllers, and the controllers of Kubernetes that write canonical
-/// addresses.
-const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
-const CONTROLLERS: &[&str] = &[
-    "endpointslice-controller.k8s.io",
-    "endpointslicemirroring-controller.k8s.io",
-];
+use crate::names;
+use crate::object::{Object, items, text};
 
 /// Drops `deprecatedTopology`, which clients of `v1` cannot write.
 pub(super) fn drop_ignored_fields(slice: &mut Object) {
@@ -42,147 +19,59 @@ pub(super) fn drop_ignored_fields(slice: &mut Object) {
     }
 }
 
-pub(super) fn object_errors(slice: &Object) -> Vec<FieldError> {
+/// Addresses are of the type of their slice; those of unknown types are not validated.
+pub(super) fn address_errors(slice: &Object) -> Vec<FieldError> {
+    let address_type = text(slice, &["addressType"]).unwrap_or_default();
     let mut errors = Vec::new();
-    let address_type = address_type(slice);
-    if address_type.is_empty() {
-        errors.required("addressType", "");
-    } else if !ADDRESS_TYPES.contains(&address_type) {
-        errors.not_supported("addressType", address_type, ADDRESS_TYPES);
-    }
-    errors.extend(endpoints_errors(list(slice, "endpoints"), address_type));
-    errors.extend(ports_errors(list(slice, "ports")));
-    errors
-}
-
-pub(super) fn change_errors(before: &Object, next: &Object) -> Vec<FieldError> {
-    let new = address_type(next);
-    let mut errors = Vec::new();
-    if new != address_type(before) {
-        errors.invalid("addressType", new, "field is immutable");
-    }
-    errors
-}
-
-pub(super) fn warnings(slice: &Object, is_new: bool) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if is_new && address_type(slice) == FQDN {
-        // Kubernetes names the field so.
-        warnings.push("spec.addressType: FQDN endpoints are deprecated".to_owned());
-    }
-    let manager = text(slice, &["metadata", "labels", MANAGED_BY]);
-    if manager.is_some_and(|manager| CONTROLLERS.contains(&manager)) {
-        return warnings;
-    }
-    for (index, endpoint) in list(slice, "endpoints").iter().enumerate() {
-        let addresses = items(Some(endpoint), "addresses").iter().enumerate();
-        warnings.extend(addresses.filter_map(|(number, address)| {
-            let field = format!("endpoints[{index}].addresses[{number}]");
-            address_warning(&field, address.as_str()?)
-        }));
-    }
-    warnings
-}
-
-fn address_type(slice: &Object) -> &str {
-    text(slice, &["addressType"]).unwrap_or_default()
-}
-
-fn list<'a>(slice: &'a Object, field: &str) -> &'a [Value] {
-    let list = slice.get(field).and_then(Value::as_array);
-    list.map_or(&[], Vec::as_slice)
-}
-
-/// The string of a field, if it is set, though it may be empty.
-fn given<'a>(object: &'a Value, field: &str) -> Option<&'a str> {
-    object.get(field).and_then(Value::as_str)
-}
-
-fn endpoints_errors(endpoints: &[Value], address_type: &str) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if endpoints.len() > MAX_ENDPOINTS {
-        errors.too_many("endpoints", endpoints.len(), MAX_ENDPOINTS);
-        return errors;
-    }
-    for (index, endpoint) in endpoints.iter().enumerate() {
-        let here = format!("endpoints[{index}]");
-        let addresses = items(Some(endpoint), "addresses");
-        let field = format!("{here}.addresses");
-        if addresses.is_empty() {
-            errors.required(field.as_str(), "must contain at least 1 address");
-        } else if addresses.len() > MAX_ADDRESSES {
-            errors.too_many(field.as_str(), addresses.len(), MAX_ADDRESSES);
-        }
-        for (number, address) in addresses.iter().enumerate() {
+    for (index, endpoint) in items(slice, &["endpoints"]).enumerate() {
+        let addresses = endpoint.get("addresses").and_then(Value::as_array);
+        for (number, address) in addresses.into_iter().flatten().enumerate() {
             let address = address.as_str().unwrap_or_default();
-            let field = format!("{field}[{number}]");
-            errors.extend(address_errors(address_type, &field, address));
-        }
-        if let Some(node) = given(endpoint, "nodeName") {
-            errors.extend(subdomain_errors(&format!("{here}.nodeName"), node));
-        }
-        if let Some(hostname) = given(endpoint, "hostname") {
-            errors.extend(label_errors(&format!("{here}.hostname"), hostname));
-        }
-        if let Some(hints) = endpoint.get("hints") {
-            let here = format!("{here}.hints");
-            errors.extend(hint_errors(hints, &here, "forZones", label_value_errors));
-            errors.extend(hint_errors(hints, &here, "forNodes", subdomain_errors));
-        }
-    }
-    errors
-}
-
-fn hint_errors(
-    hints: &Value,
-    path: &str,
-    field: &str,
-    name_errors: fn(&str, &str) -> Vec<FieldError>,
-) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let (targets, here) = (items(Some(hints), field), format!("{path}.{field}"));
-    if targets.len() > MAX_HINTS {
-        errors.too_many(here, targets.len(), MAX_HINTS);
-        return errors;
-    }
-    let mut seen = HashSet::new();
-    for (index, target) in targets.iter().enumerate() {
-        let (name, field) = (word(target, "name"), format!("{here}[{index}].name"));
-        if !seen.insert(name) {
-            errors.duplicate(field.as_str(), name);
-        }
-        errors.extend(name_errors(&field, name));
-    }
-    errors
-}
-
-/// The number of a port may be anything, as in Kubernetes.
-fn ports_errors(ports: &[Value]) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if ports.len() > MAX_PORTS {
-        errors.too_many("ports", ports.len(), MAX_PORTS);
-        return errors;
-    }
-    let mut seen = HashSet::new();
-    for (index, port) in ports.iter().enumerate() {
-        let here = format!("ports[{index}]");
-        let (name, field) = (word(port, "name"), format!("{here}.name"));
-        if !name.is_empty() {
-            errors.extend(label_errors(&field, name));
-        }
-        if !seen.insert(name) {
-            errors.duplicate(field, name);
-        }
-        match given(port, "protocol") {
-            None => errors.required(format!("{here}.protocol"), ""),
-            Some(protocol) if !PROTOCOLS.contains(&protocol) => {
-                errors.not_supported(format!("{here}.protocol"), protocol, PROTOCOLS);
+            let why = match address_type {
+                "IPv4" | "IPv6" => ip_fault(address, address_type),
+                "FQDN" => domain_fault(address),
+                _ => None,
+            };
+            if let Some(why) = why {
+                let field = format!("endpoints[{index}].addresses[{number}]");
+                errors.invalid(field, address, &why);
             }
-            Some(_) => {}
-        }
-        if let Some(name) = given(port, "appProtocol") {
-            errors.extend(qualified_name_errors(&format!("{here}.appProtocol"), name));
         }
     }
     errors
+}
+
+fn ip_fault(address: &str, address_type: &str) -> Option<String> {
+    let Ok(ip) = address.parse::<IpAddr>() else {
+        let why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+        return Some(why.to_owned());
+    };
+    let is_link_local = match ip {
+        IpAddr::V4(ip) => ip.is_link_local() || matches!(ip.octets(), [224, 0, 0, _]),
+        IpAddr::V6(ip) => {
+            ip.is_unicast_link_local() || matches!(ip.octets(), [0xff, s, ..] if s & 0x0f == 2)
+        }
+    };
+    if ip.is_ipv4() != (address_type == "IPv4") {
+        Some(format!("must be an {address_type} address"))
+    } else if matches!(ip, IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some()) {
+        Some("must not be an IPv4-mapped IPv6 address".to_owned())
+    } else if ip.is_unspecified() {
+        Some(format!("may not be unspecified ({address})"))
+    } else if ip.is_loopback() && !is_local_pod(ip) {
+        // Pods that serve on this machine are endpoints, too.
+        Some("may not be in the loopback range (127.0.0.0/8, ::1/128)".to_owned())
+    } else {
+        is_link_local.then(|| "may not be in a link-local range".to_owned())
+    }
+}
+
+/// At least two labels; a final dot is not part of the name.
+fn domain_fault(address: &str) -> Option<String> {
+    let name = address.strip_suffix('.').unwrap_or(address);
+    if !names::is_subdomain(name) {
+        return Some(names::SUBDOMAIN.to_owned());
+    }
+    let why = "should be a domain with at least two segments separated by dots";
+    (!name.contains('.')).then(|| why.to_owned())
 }

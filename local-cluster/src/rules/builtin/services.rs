@@ -4,16 +4,18 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::containers::name_errors;
-use super::{PROTOCOLS, enum_error, items, port_errors, word};
 use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::names;
-use crate::object::{Object, at, text};
+use crate::object::{Object, at, string, text};
 
-const TYPES: &[&str] = &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 /// The default range of `--service-node-port-range`.
 const NODE_PORTS: std::ops::RangeInclusive<u64> = 30_000..=32_767;
+
+fn ports(service: &Object) -> &[Value] {
+    let ports = at(service, &["spec", "ports"]).and_then(Value::as_array);
+    ports.map_or(&[], Vec::as_slice)
+}
 
 fn type_of(service: &Object) -> &str {
     text(service, &["spec", "type"]).unwrap_or("ClusterIP")
@@ -34,7 +36,7 @@ fn node_port(port: &Value) -> Option<u64> {
 }
 
 fn protocol(port: &Value) -> &str {
-    match word(port, "protocol") {
+    match string(port, "protocol") {
         "" => "TCP",
         protocol => protocol,
     }
@@ -42,122 +44,50 @@ fn protocol(port: &Value) -> &str {
 
 pub(super) fn object_errors(service: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let spec = at(service, &["spec"]);
-    let ports = items(spec, "ports");
-    let kind = type_of(service);
+    let (ports, kind) = (ports(service), type_of(service));
     if ports.is_empty() && !is_headless(service) && kind != "ExternalName" {
         errors.required("spec.ports", "");
     }
-    match kind {
-        "LoadBalancer" | "NodePort" if is_headless(service) => errors.invalid(
-            "spec.clusterIPs[0]",
-            json!("None"),
-            &format!("may not be set to 'None' for {kind} services"),
-        ),
-        "ExternalName" => {
-            let name = text(service, &["spec", "externalName"]).unwrap_or_default();
-            match name.strip_suffix('.').unwrap_or(name) {
-                "" => errors.required("spec.externalName", ""),
-                name if !names::is_subdomain(name) => {
-                    errors.invalid("spec.externalName", name, names::SUBDOMAIN);
-                }
-                _ => {}
-            }
-        }
-        _ => {}
+    if is_headless(service) && has_node_ports(service) {
+        let why = format!("may not be set to 'None' for {kind} services");
+        errors.invalid("spec.clusterIPs[0]", "None", &why);
     }
-    errors.extend(ports_errors(ports, kind));
-    let Some(spec) = spec else { return errors };
-    for (field, supported) in [
-        ("sessionAffinity", &["ClientIP", "None"][..]),
-        ("type", TYPES),
-        ("internalTrafficPolicy", &["Cluster", "Local"]),
-        ("externalTrafficPolicy", &["Cluster", "Local"]),
-    ] {
-        errors.extend(enum_error(spec, "spec", field, supported));
+    let name = text(service, &["spec", "externalName"]).unwrap_or_default();
+    if kind == "ExternalName" && !names::is_subdomain(name.trim_end_matches('.')) {
+        errors.invalid("spec.externalName", name, names::SUBDOMAIN);
     }
-    errors
-}
-
-fn ports_errors(ports: &[Value], kind: &str) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let mut names = HashSet::new();
+    let mut seen = HashSet::new();
     for (index, port) in ports.iter().enumerate() {
         let here = format!("spec.ports[{index}]");
-        let name = word(port, "name");
-        if ports.len() > 1 || !name.is_empty() {
-            errors.extend(name_errors(
-                format!("{here}.name"),
-                name,
-                !names.insert(name),
-            ));
+        if ports.len() > 1 && string(port, "name").is_empty() {
+            errors.required(format!("{here}.name"), "");
         }
-        let number = port.get("port").cloned().unwrap_or_else(|| json!(0));
-        errors.extend(port_errors(format!("{here}.port"), &number));
-        errors.extend(enum_error(port, &here, "protocol", PROTOCOLS));
-        if let Some(target) = port.get("targetPort").filter(|target| target.is_number()) {
-            errors.extend(port_errors(format!("{here}.targetPort"), target));
-        }
-    }
-    let (mut node_ports, mut seen) = (HashSet::new(), HashSet::new());
-    for (index, port) in ports.iter().enumerate() {
-        let Some(number) = node_port(port) else {
-            continue;
-        };
-        let field = format!("spec.ports[{index}].nodePort");
-        if kind == "ClusterIP" {
+        if kind == "ClusterIP" && node_port(port).is_some() {
             let why = "may not be used when `type` is 'ClusterIP'";
-            errors.forbidden(field.clone(), why);
+            errors.forbidden(format!("{here}.nodePort"), why);
         }
-        if !node_ports.insert((protocol(port), number)) {
-            errors.duplicate(field, number);
-        }
-    }
-    for (index, port) in ports.iter().enumerate() {
-        let number = port.get("port").and_then(Value::as_u64);
-        if !seen.insert((protocol(port), number)) {
-            // As Go encodes the internal type.
-            let shown = format!(
-                r#"{{"Name":"","Protocol":"{}","AppProtocol":null,"Port":{},"TargetPort":0,"NodePort":0}}"#,
-                protocol(port),
-                number.unwrap_or_default(),
-            );
-            errors.push(FieldError::shown_duplicate(
-                format!("spec.ports[{index}]"),
-                &shown,
-            ));
+        if !seen.insert((protocol(port), port.get("port").and_then(Value::as_u64))) {
+            errors.duplicate(here, port.clone());
         }
     }
     errors
 }
 
-pub(super) fn change_errors(before: &Object, next: &Object) -> Vec<FieldError> {
-    if type_of(before) == "ExternalName" || type_of(next) == "ExternalName" {
-        return Vec::new();
-    }
+/// The cluster IP is immutable; only external names have none.
+pub(super) fn change_error(before: &Object, next: &Object) -> Option<FieldError> {
     let ip = |service| text(service, &["spec", "clusterIP"]).unwrap_or_default();
     let (old, new) = (ip(before), ip(next));
-    if old.is_empty() || old == new {
-        return Vec::new();
-    }
-    vec![FieldError::invalid(
-        "spec.clusterIPs[0]",
-        &json!([new]),
-        "may not change once set",
-    )]
+    let is_external = [before, next].map(type_of).contains(&"ExternalName");
+    let changes = !is_external && !old.is_empty() && old != new;
+    let why = "may not change once set";
+    changes.then(|| FieldError::invalid("spec.clusterIPs[0]", &json!([new]), why))
 }
 
 /// Drops fields that the new type does not have, unless the update changes them.
 pub(super) fn drop_dependent_fields(before: &Object, next: &mut Object) {
-    let ports = |service: &Object| -> Vec<Option<u64>> {
-        items(at(service, &["spec"]), "ports")
-            .iter()
-            .map(node_port)
-            .collect()
-    };
+    let node_ports = |service| ports(service).iter().map(node_port);
     let loses_ports = has_node_ports(before) && !has_node_ports(next);
-    let (old, new) = (ports(before), ports(next));
-    let keeps_ports = old == new;
+    let keeps_ports = node_ports(before).eq(node_ports(next));
     let (external, headless) = (type_of(next) == "ExternalName", is_headless(before));
     let same = |field: &str| at(before, &["spec", field]) == at(next, &["spec", field]);
     let mut dropped: Vec<&str> = Vec::new();
@@ -199,7 +129,6 @@ pub(crate) fn taken_addresses<'a>(
 ) -> Vec<FieldError> {
     let ip =
         |service| text(service, &["spec", "clusterIP"]).filter(|ip| !matches!(*ip, "" | "None"));
-    let ports = |service| items(at(service, &["spec"]), "ports");
     let requested_ip = ip(service).filter(|own| before.and_then(ip) != Some(own));
     let own_ports: HashSet<u64> = before
         .map(ports)
@@ -247,127 +176,4 @@ pub(crate) fn taken_addresses<'a>(
         }
     }
     errors
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::lines;
-    use super::*;
-    use crate::object::object;
-
-    fn service(spec: Value) -> Object {
-        let mut whole =
-            json!({"spec": {"type": "ClusterIP", "ports": [{"port": 80, "protocol": "TCP"}]}});
-        json_patch::merge(&mut whole, &json!({"spec": spec}));
-        object(whole)
-    }
-
-    #[test]
-    fn services_are_validated() {
-        let errors = |spec: Value| lines(&object_errors(&service(spec)));
-        assert!(errors(json!({})).is_empty());
-        assert!(errors(json!({"ports": null, "clusterIP": "None"})).is_empty());
-        for (spec, expected) in [
-            (json!({"ports": null}), "spec.ports: Required value"),
-            (
-                json!({"ports": [{"port": 1}, {"port": 2, "name": "b"}]}),
-                "spec.ports[0].name: Required value",
-            ),
-            (
-                json!({"ports": [{"port": 1, "name": "a"}, {"port": 2, "name": "a"}]}),
-                "spec.ports[1].name: Duplicate value: \"a\"",
-            ),
-            (
-                json!({"ports": [{"port": 1, "name": "a"}, {"port": 1, "name": "b"}]}),
-                "spec.ports[1]: Duplicate value: {\"Name\":\"\",\"Protocol\":\"TCP\",\"AppProtocol\":null,\"Port\":1,\"TargetPort\":0,\"NodePort\":0}",
-            ),
-            (
-                json!({"ports": [{"port": 0}]}),
-                "spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive",
-            ),
-            (
-                json!({"ports": [{"port": 1, "protocol": "tcp"}]}),
-                "spec.ports[0].protocol: Unsupported value: \"tcp\": supported values: \"SCTP\", \"TCP\", \"UDP\"",
-            ),
-            (
-                json!({"ports": [{"port": 1, "nodePort": 30000}]}),
-                "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'",
-            ),
-            (
-                json!({"type": "Balancer"}),
-                "spec.type: Unsupported value: \"Balancer\": supported values: \"ClusterIP\", \"ExternalName\", \"LoadBalancer\", \"NodePort\"",
-            ),
-            (
-                json!({"type": "ExternalName"}),
-                "spec.externalName: Required value",
-            ),
-            (
-                json!({"type": "NodePort", "clusterIP": "None"}),
-                "spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for NodePort services",
-            ),
-        ] {
-            assert_eq!(errors(spec), [expected]);
-        }
-    }
-
-    #[test]
-    fn the_cluster_ip_is_immutable() {
-        let before = service(json!({"clusterIP": "10.96.0.9", "clusterIPs": ["10.96.0.9"]}));
-        let other = service(json!({"clusterIP": "10.96.0.8", "clusterIPs": ["10.96.0.9"]}));
-        assert_eq!(
-            lines(&change_errors(&before, &other)),
-            ["spec.clusterIPs[0]: Invalid value: [\"10.96.0.8\"]: may not change once set"]
-        );
-        assert!(change_errors(&before, &before).is_empty());
-    }
-
-    #[test]
-    fn fields_that_a_type_does_not_have_are_dropped() {
-        let before = service(
-            json!({"type": "NodePort", "externalTrafficPolicy": "Cluster",
-            "clusterIP": "10.96.0.9", "clusterIPs": ["10.96.0.9"], "ports": [{"port": 80, "nodePort": 30000}]}),
-        );
-        let mut next = before.clone();
-        next["spec"]["type"] = json!("ClusterIP");
-        drop_dependent_fields(&before, &mut next);
-        assert_eq!(next["spec"]["ports"], json!([{"port": 80}]));
-        assert_eq!(next["spec"].get("externalTrafficPolicy"), None);
-        next["spec"]["type"] = json!("ExternalName");
-        drop_dependent_fields(&before, &mut next);
-        assert_eq!(next["spec"].get("clusterIP"), None);
-    }
-
-    #[test]
-    fn allocated_addresses_and_ports_are_refused() {
-        let other = service(json!({"type": "NodePort", "clusterIP": "10.96.0.9",
-            "ports": [{"port": 80, "nodePort": 30000, "protocol": "TCP"}]}));
-        let errors = |spec: Value, before: Option<&Object>| {
-            lines(&taken_addresses(
-                &service(spec),
-                before,
-                std::iter::once(&other),
-            ))
-        };
-        let node_port =
-            |port: u64| json!({"type": "NodePort", "ports": [{"port": 1, "nodePort": port}]});
-        assert_eq!(
-            errors(node_port(30_000), None),
-            ["spec.ports[0].nodePort: Invalid value: 30000: provided port is already allocated"]
-        );
-        assert_eq!(
-            errors(node_port(80), None),
-            [
-                "spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767"
-            ]
-        );
-        assert_eq!(
-            errors(json!({"clusterIP": "10.96.0.9"}), None),
-            [
-                "spec.clusterIPs: Invalid value: [\"10.96.0.9\"]: failed to allocate IP 10.96.0.9: provided IP is already allocated"
-            ]
-        );
-        assert!(errors(node_port(30_001), None).is_empty());
-        let own_ports = service(node_port(80));
-        assert!(errors(node_port(80), Some(&own_ports)).is_empty());
-    }
 }

@@ -1,4 +1,4 @@
-//! How large values can be, by their schemas and the limit on requests.
+//! The largest sizes of values, by their schemas and the limit on requests.
 //!
 //! The numbers are those with which the API server estimates the cost of rules.
 
@@ -24,7 +24,7 @@ const MAX_CHARACTER: u64 = 4;
 pub(super) enum SchemaLocation<'a> {
     Schema {
         node: &'a Node,
-        /// Whether `node` is the root of a resource.
+        /// `node` is the root of a resource.
         root: bool,
     },
     Metadata,
@@ -59,7 +59,7 @@ impl<'a> SchemaLocation<'a> {
         }
     }
 
-    /// What a loop visits: the items of a list, or the keys of a map.
+    /// The schema of what a loop visits: the items of a list, or the keys of a map.
     pub(super) fn iterated(self) -> Option<Self> {
         match self {
             Self::Schema { node, .. } if node.values().is_some() => Some(Self::Key),
@@ -162,7 +162,7 @@ impl Node {
         }
     }
 
-    /// How many values of this schema fit into a request.
+    /// The number of values of this schema that fit into a request.
     pub(crate) fn max_occurrences(&self) -> u64 {
         MAX_REQUEST / (min_bytes(self) + 1)
     }

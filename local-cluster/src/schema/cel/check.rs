@@ -3,20 +3,20 @@
 //!
 //! An expression whose type is unknown passes, and may fail when it is evaluated.
 
-mod calls;
-
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue};
 
+use super::calls;
 use super::functions::TYPES;
+use super::repair::OPTIONAL_FIELD;
 use super::types::Type;
 use crate::schema::node::Node;
 
-/// What `self` refers to in an expression.
+/// The meaning of `self` in an expression.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RuleScope<'a> {
     pub(super) node: &'a Node,
-    /// Whether `node` is the root of a resource.
+    /// `node` is the root of a resource.
     pub(super) root: bool,
     pub(super) optional_old_self: bool,
 }
@@ -225,6 +225,55 @@ impl<'a, 's> Checker<'a, 's> {
         match calls::result_of(&call.func_name, target.as_ref()) {
             Some(result) => result,
             None => self.undeclared(&format!("{}(", call.func_name), &call.func_name),
+        }
+    }
+
+    /// The result of an operator; `None` if the call is not one.
+    fn operator(&mut self, call: &CallExpr) -> Option<Type<'a>> {
+        let name = call.func_name.as_str();
+        if name == OPTIONAL_FIELD {
+            return Some(self.optional_field(call));
+        }
+        let (symbol, arity) = calls::symbol_of(name)?;
+        if call.target.is_some() || call.args.len() != arity {
+            return None;
+        }
+        let operands: Vec<Type<'a>> = call.args.iter().map(|a| self.type_of(a)).collect();
+        let result = match operands.as_slice() {
+            [] => Some(Type::Bool),
+            [one] => calls::unary(name, one),
+            [left, right] => calls::binary(name, left, right),
+            [condition, yes, no] => (condition.is_bool() && yes.agrees(no)).then(|| {
+                if matches!(yes, Type::Dyn | Type::Null) {
+                    no.clone()
+                } else {
+                    yes.clone()
+                }
+            }),
+            _ => None,
+        };
+        Some(result.unwrap_or_else(|| {
+            let types: Vec<String> = operands.iter().map(Type::name).collect();
+            let why = format!(
+                "found no matching overload for '{name}' applied to '({})'",
+                types.join(", ")
+            );
+            self.report(symbol, &why)
+        }))
+    }
+
+    fn optional_field(&mut self, call: &CallExpr) -> Type<'a> {
+        let [operand, field] = call.args.as_slice() else {
+            return Type::Dyn;
+        };
+        let operand = self.type_of(operand);
+        let Expr::Literal(LiteralValue::String(name)) = &field.expr else {
+            return Type::Dyn;
+        };
+        match operand.field(name.inner()) {
+            Ok(found @ Type::Optional(_)) => found,
+            Ok(found) => Type::Optional(Box::new(found)),
+            Err(why) => self.report(&format!("?{}", name.inner()), &why),
         }
     }
 }

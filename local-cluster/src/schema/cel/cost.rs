@@ -307,7 +307,7 @@ fn function(name: &str, target: Option<u64>, args: &[(u64, &Type<'_>)]) -> (u64,
     }
 }
 
-/// Whether a function takes the same time for all operands.
+/// True for a function that takes the same time for all operands.
 fn is_constant(name: &str) -> bool {
     const CONSTANT: &str = "\
         asApproximateFloat asInteger bool charAt compareTo double duration family format.named \

@@ -69,22 +69,24 @@ fn walk(expr: &mut IdedExpr, depth: usize) -> Result<usize, String> {
             ] {
                 below(inner)?;
             }
-            let id = expr.id;
-            let call = |name: &str, args: Vec<IdedExpr>| IdedExpr {
-                id,
-                expr: Expr::Call(CallExpr {
-                    func_name: name.to_owned(),
-                    target: None,
-                    args,
-                }),
-            };
             let condition = std::mem::take(&mut comprehension.loop_cond);
-            let counted = vec![call(TICK, Vec::new()), condition];
-            comprehension.loop_cond = call(operators::LOGICAL_AND, counted);
+            let counted = vec![call(expr.id, TICK, Vec::new()), condition];
+            comprehension.loop_cond = call(expr.id, operators::LOGICAL_AND, counted);
             deepest += 1;
         }
     }
     Ok(deepest)
+}
+
+fn call(id: u64, name: &str, args: Vec<IdedExpr>) -> IdedExpr {
+    IdedExpr {
+        id,
+        expr: Expr::Call(CallExpr {
+            func_name: name.to_owned(),
+            target: None,
+            args,
+        }),
+    }
 }
 
 /// `cel.bind(name, value, expression)` becomes a loop without iterations that has a variable.

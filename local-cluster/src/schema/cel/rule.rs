@@ -1,17 +1,76 @@
 //! Compilation of rules.
 
+use std::collections::BTreeMap;
+
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::parser::Parser;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::check::{self, RuleScope};
+use super::field_path::find_field;
 use super::types::Type;
-use super::{cost, find_field, repair, stack};
+use super::{cost, repair, stack};
 use crate::schema::message::ErrorType;
 use crate::schema::node::Node;
 
 /// Parsing takes stack for each operator; rules that people write have far fewer.
 const MAX_OPERATORS: usize = 1000;
+
+/// The rules of a schema and of the schemas inside it; parts without rules are left out.
+#[derive(Debug)]
+pub(crate) struct RuleTree {
+    pub(crate) rules: Vec<ValidationRule>,
+    pub(super) properties: BTreeMap<String, Self>,
+    pub(super) values: Option<Box<Self>>,
+    pub(super) items: Option<Box<Self>>,
+    /// The largest nesting depth of an expression.
+    pub(super) depth: usize,
+}
+
+impl RuleTree {
+    /// `None` without rules. `node` is the compiled schema.
+    pub(crate) fn read(schema: &Value, node: &Node) -> Option<Self> {
+        Self::read_at(schema, node, true)
+    }
+
+    fn read_at(schema: &Value, node: &Node, root: bool) -> Option<Self> {
+        let below = |key: &str, node: Option<&Node>| {
+            Self::read_at(schema.get(key)?, node?, false).map(Box::new)
+        };
+        let rules = ValidationRule::read_all(schema, node, root);
+        let properties = node.properties.iter().filter_map(|(name, node)| {
+            let schema = schema.get("properties")?.get(name)?;
+            Some((name.clone(), Self::read_at(schema, node, false)?))
+        });
+        let properties: BTreeMap<String, Self> = properties.collect();
+        let (values, items) = (
+            below("additionalProperties", node.values()),
+            below("items", node.items()),
+        );
+        let inside = properties.values().chain(values.as_deref());
+        let depths = inside.chain(items.as_deref()).map(|tree| tree.depth);
+        let depth = rules.iter().map(ValidationRule::depth).chain(depths).max();
+        Some(Self {
+            depth: depth?,
+            rules,
+            properties,
+            values,
+            items,
+        })
+    }
+
+    pub(crate) fn property(&self, name: &str) -> Option<&Self> {
+        self.properties.get(name)
+    }
+
+    pub(crate) fn values(&self) -> Option<&Self> {
+        self.values.as_deref()
+    }
+
+    pub(crate) fn items(&self) -> Option<&Self> {
+        self.items.as_deref()
+    }
+}
 
 /// One entry of `x-kubernetes-validations`.
 #[derive(Debug)]
@@ -21,7 +80,7 @@ pub(crate) struct ValidationRule {
     pub(super) fault: ErrorType,
     /// The field to report, relative to the value; empty for the value itself.
     pub(super) field_path: String,
-    /// Whether the rule is evaluated without an old value, too.
+    /// The rule is evaluated without an old value, too.
     pub(super) optional_old_self: bool,
     /// `None` if the rule is empty.
     pub(crate) program: Option<Result<Program, String>>,
@@ -38,8 +97,7 @@ pub(crate) struct Program {
 }
 
 impl ValidationRule {
-    /// `node` is the compiled schema without its rules.
-    pub(crate) fn read_all(schema: &Map<String, Value>, node: &Node, root: bool) -> Vec<Self> {
+    fn read_all(schema: &Value, node: &Node, root: bool) -> Vec<Self> {
         let rules = schema
             .get("x-kubernetes-validations")
             .and_then(Value::as_array);
@@ -91,7 +149,7 @@ impl ValidationRule {
     }
 
     /// The nesting depth of its expressions.
-    pub(crate) fn depth(&self) -> usize {
+    fn depth(&self) -> usize {
         let depth = |program: &Option<Result<Program, String>>| match program {
             Some(Ok(program)) => program.depth,
             _ => 0,

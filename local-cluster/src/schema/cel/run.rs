@@ -6,11 +6,10 @@ use serde_json::Value as Json;
 use std::sync::Arc;
 
 use super::functions::{BASE, OUT_OF_BUDGET, reset_budget};
-use super::rule::{Program, ValidationRule};
+use super::rule::{Program, RuleTree, ValidationRule};
 use super::stack;
 use super::value::value_of;
 use crate::field_error::FieldError;
-use crate::schema::ValidationResult;
 use crate::schema::correlate::{CorrelatedValue, ItemsByKey, in_order_of};
 use crate::schema::message::{ErrorType, quoted, shown};
 use crate::schema::node::Node;
@@ -22,21 +21,29 @@ const SMALL_STACK_DEPTH: usize = 10;
 /// The longest result of a `messageExpression`, in bytes.
 const MAX_MESSAGE: usize = 5 << 10;
 
-/// Evaluates all rules of a schema for an object and its old state.
-pub(crate) fn run(node: &Node, new: &Json, old: Option<&Json>) -> ValidationResult {
-    run_at(node, new, old, &FieldPath::root(""))
+/// Errors of an object, and warnings of its rules.
+#[derive(Debug, Default)]
+pub(crate) struct ValidationResult {
+    pub(crate) errors: Vec<FieldError>,
+    /// Errors of values that the update does not change (ratcheting).
+    pub(crate) warnings: Vec<String>,
 }
 
-/// As [`run`], for the value at `path`.
-pub(crate) fn run_at(
-    node: &Node,
+/// A schema with its rules.
+#[derive(Clone, Copy)]
+pub(crate) struct Ruled<'a> {
+    pub(crate) node: &'a Node,
+    pub(crate) tree: &'a RuleTree,
+}
+
+/// Evaluates all rules of a schema for a value and its old state.
+pub(crate) fn run(
+    schema: Ruled<'_>,
     new: &Json,
     old: Option<&Json>,
     path: &FieldPath<'_>,
 ) -> ValidationResult {
-    let Some(depth) = node.rule_depth else {
-        return ValidationResult::default();
-    };
+    let node = schema.node;
     let work = || {
         reset_budget();
         let mut result = ValidationResult::default();
@@ -45,10 +52,10 @@ pub(crate) fn run_at(
             parent: None,
         };
         // If the budget is exhausted, the errors so far are reported.
-        let _ = walk(node, (new, old), path, ratchet, &mut result);
+        let _ = walk(schema, (new, old), path, ratchet, &mut result);
         result
     };
-    let done = if depth > SMALL_STACK_DEPTH {
+    let done = if schema.tree.depth > SMALL_STACK_DEPTH {
         stack::with_large_stack(work)
     } else {
         stack::catch_panic(work)
@@ -108,18 +115,18 @@ impl<'a> Ratchet<'a> {
 }
 
 fn walk<'a>(
-    node: &'a Node,
+    Ruled { node, tree }: Ruled<'a>,
     (new, old): (&'a Json, Option<&'a Json>),
     path: &FieldPath<'_>,
     ratchet: Ratchet<'a>,
     result: &mut ValidationResult,
 ) -> Result<(), BudgetExhausted> {
-    if node.rule_depth.is_none() || new.is_null() {
+    if new.is_null() {
         return Ok(());
     }
-    if !node.rules.is_empty() {
+    if !tree.rules.is_empty() {
         evaluate_rules(
-            node,
+            (node, &tree.rules),
             (new, old.filter(|o| !o.is_null())),
             path,
             &ratchet,
@@ -131,19 +138,23 @@ fn walk<'a>(
             let old = old.and_then(Json::as_object);
             for (key, inner) in map {
                 let before = old.and_then(|old| old.get(key));
-                if let Some(other) = node.additional.node() {
-                    let path = path.key(key);
-                    walk(other, (inner, before), &path, ratchet.field(key), result)?;
+                if let (Some(node), Some(tree)) = (node.values(), tree.values()) {
+                    let (schema, path) = (Ruled { node, tree }, path.key(key));
+                    walk(schema, (inner, before), &path, ratchet.field(key), result)?;
                 }
-                if let Some(property) = node.properties.get(key) {
-                    let path = path.field(key);
-                    walk(property, (inner, before), &path, ratchet.field(key), result)?;
+                if let (Some(node), Some(tree)) = (node.property(key), tree.property(key)) {
+                    let (schema, path) = (Ruled { node, tree }, path.field(key));
+                    walk(schema, (inner, before), &path, ratchet.field(key), result)?;
                 }
             }
         }
         Json::Array(items) => {
-            let Some(item_node) = &node.items else {
+            let (Some(item_node), Some(tree)) = (node.items(), tree.items()) else {
                 return Ok(());
+            };
+            let item_schema = Ruled {
+                node: item_node,
+                tree,
             };
             let before = old.and_then(|old| ItemsByKey::of(node, old));
             let correlated_items = ratchet.current.and_then(|correlated| correlated.items());
@@ -153,13 +164,8 @@ fn walk<'a>(
                     .as_ref()
                     .and_then(|correlated_items| correlated_items.get(index));
                 let path = path.index(index);
-                walk(
-                    item_node,
-                    (item, before),
-                    &path,
-                    ratchet.item(correlated),
-                    result,
-                )?;
+                let ratchet = ratchet.item(correlated);
+                walk(item_schema, (item, before), &path, ratchet, result)?;
             }
         }
         _ => {}
@@ -169,15 +175,15 @@ fn walk<'a>(
 
 /// Evaluates the rules of one value.
 fn evaluate_rules(
-    node: &Node,
+    (node, rules): (&Node, &[ValidationRule]),
     (new, old): (&Json, Option<&Json>),
     path: &FieldPath<'_>,
     ratchet: &Ratchet<'_>,
     result: &mut ValidationResult,
 ) -> Result<(), BudgetExhausted> {
-    let contexts = RuleContexts::of(node, new, old);
+    let contexts = RuleContexts::of(node, rules, new, old);
     let type_name = quoted(node.type_name());
-    for rule in &node.rules {
+    for rule in rules {
         let words = if rule.message.is_empty() {
             &rule.source
         } else {
@@ -240,10 +246,10 @@ struct RuleContexts {
 }
 
 impl RuleContexts {
-    fn of(node: &Node, new: &Json, old: Option<&Json>) -> Self {
+    fn of(node: &Node, rules: &[ValidationRule], new: &Json, old: Option<&Json>) -> Self {
         let this = value_of(Some(node), new);
         let before = old.map(|old| value_of(Some(node), &in_order_of(node, old, new)));
-        let optional = node.rules.iter().any(|rule| rule.optional_old_self);
+        let optional = rules.iter().any(|rule| rule.optional_old_self);
         let optional = optional.then(|| {
             let before = before.clone();
             let before = before.map_or_else(OptionalValue::none, OptionalValue::of);

@@ -96,7 +96,7 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// Whether values of both types are comparable.
+    /// True if values of both types are comparable.
     pub(super) fn agrees(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Dyn, _) | (_, Self::Dyn) => true,
@@ -117,12 +117,12 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// Whether it is or may be a number.
+    /// True if it is or may be a number.
     pub(super) const fn is_number(&self) -> bool {
         matches!(self, Self::Dyn | Self::Int | Self::Uint | Self::Double)
     }
 
-    /// Whether it is or may be a boolean.
+    /// True if it is or may be a boolean.
     pub(super) const fn is_bool(&self) -> bool {
         matches!(self, Self::Dyn | Self::Bool)
     }

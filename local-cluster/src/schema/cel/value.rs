@@ -137,7 +137,7 @@ mod tests {
         let object = serde_json::json!({"type": "object", "properties": {"a": field}});
         let map = serde_json::json!({"type": "object", "additionalProperties": field});
         for (schema, expected) in [(object, 0), (map, 1)] {
-            let node = Node::read_at(&schema, 0, false);
+            let node = Node::read(&schema);
             let value = value_of(Some(&node), &serde_json::json!({"a": null}));
             let Value::Map(found) = value else {
                 panic!("{value:?}")

@@ -2,7 +2,7 @@
 
 use serde_json::Number;
 
-use super::ValidatorResult;
+use super::result::ValidatorResult;
 use super::scalar::is_whole;
 use crate::schema::format::NumberFormat;
 use crate::schema::message::{ErrorType, Num, float_text};
@@ -46,7 +46,7 @@ fn add_invalid(number: Num, what: &str, path: &FieldPath<'_>, found: &mut Valida
     found.add(ErrorType::Invalid.at(path.as_field(), Some(&number.text()), &detail));
 }
 
-/// Whether a number is below or equal to a bound, and the bound's text. Integers are compared with
+/// Compares a number with a bound: below, equal, and the bound's text. Integers are compared with
 /// the integer part of a bound that fits their type.
 #[allow(
     clippy::cast_possible_truncation,
@@ -103,7 +103,7 @@ fn check_multiple(
     }
 }
 
-/// Whether the type can hold a number; reports it otherwise.
+/// Reports a number that the type cannot hold; returns false for it.
 fn in_range(
     node: &Node,
     number: Num,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::ValidatorResult;
+use super::result::ValidatorResult;
 use crate::schema::message::{ErrorType, Num, json_text, quoted, shown};
 use crate::schema::node::Node;
 use crate::schema::path::FieldPath;
@@ -22,7 +22,7 @@ fn type_of(value: &Value) -> (&'static str, &'static str) {
     }
 }
 
-/// Whether a float is an integer within JSON's precision.
+/// True for an integer within JSON's precision.
 #[allow(clippy::float_cmp, reason = "whole numbers are exact")]
 pub(super) fn is_whole(float: f64) -> bool {
     const LARGEST: f64 = 9_007_199_254_740_991.0;

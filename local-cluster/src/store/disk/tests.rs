@@ -1,12 +1,14 @@
 //! Data survives the store, and a write that is not on disk is not visible.
 
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::*;
 use crate::object::{Object, object};
-use crate::store::{InsertError, Store, WriteError};
+use crate::store::{Store, WriteError};
 
 /// A temporary directory, removed when dropped.
 pub(crate) struct TempDirectory(pub(crate) PathBuf);
@@ -23,8 +25,17 @@ impl TempDirectory {
         store
     }
 
-    fn database(&self) -> Connection {
-        Connection::open(self.0.join(FILE)).unwrap()
+    fn log(&self) -> String {
+        fs::read_to_string(self.0.join(FILE)).unwrap()
+    }
+
+    /// Appends to the log what another process could have left there.
+    fn append(&self, text: &str) {
+        let mut log = OpenOptions::new()
+            .append(true)
+            .open(self.0.join(FILE))
+            .unwrap();
+        log.write_all(text.as_bytes()).unwrap();
     }
 }
 
@@ -52,14 +63,11 @@ fn values(store: &Store) -> Vec<(String, u64, u64)> {
 }
 
 impl Store {
-    /// Sets a pragma of the database.
-    pub(crate) fn set_pragma(&self, pragma: &str, value: i64) {
+    /// Replaces the file of the log, for example by one that refuses writes. Returns the former one.
+    pub(crate) fn swap_log(&self, file: File) -> File {
         let mut disk = self.disk();
         let open = disk.as_mut().unwrap().open.as_mut().unwrap();
-        open.connection
-            .pragma_update_and_check(None, pragma, value, |_| Ok(()))
-            .or_else(|_| open.connection.pragma_update(None, pragma, value))
-            .unwrap();
+        std::mem::replace(&mut open.log.file, file)
     }
 }
 
@@ -126,8 +134,9 @@ fn opening_advances_the_revision() {
     let a = written.insert(&things(), thing("a", 1), false).unwrap();
     drop(written);
     let first = directory.store().revision();
-    assert!(first >= a.revision + REVISION_GAP);
-    assert!(directory.store().revision() >= first + REVISION_GAP);
+    let gap = u64::from(log::SYNC_AFTER);
+    assert!(first > a.revision + gap);
+    assert!(directory.store().revision() > first + gap);
 }
 
 #[test]
@@ -141,7 +150,7 @@ fn a_directory_is_locked() {
     // Closing a store releases it, even while clients hold the store.
     store.close();
     let refused = store.insert(&things(), thing("a", 1), false);
-    let Err(InsertError::Disk(error)) = refused else {
+    let Err(WriteError::Disk(error)) = refused else {
         panic!("{refused:?}");
     };
     assert!(error.to_string().contains("the cluster has ended"));
@@ -150,121 +159,145 @@ fn a_directory_is_locked() {
 }
 
 #[test]
-fn other_files_and_newer_formats_are_rejected() {
+fn other_files_and_other_formats_are_rejected() {
     let error = |directory: &TempDirectory| match Store::open(100, &directory.0) {
         Err(OpenError::Format(why)) => why,
         other => panic!("{other:?}"),
     };
+    let file = |name: &str, text: &str| {
+        let directory = TempDirectory::new();
+        fs::create_dir_all(&directory.0).unwrap();
+        fs::write(directory.0.join(name), text).unwrap();
+        directory
+    };
+    for (name, text, expected) in [
+        (
+            FILE,
+            "{\"local-cluster\":7}\n",
+            "has format 7, this version reads and writes format 2",
+        ),
+        (FILE, "some notes of mine\n", "is not a local cluster's log"),
+        (
+            OLD_FILE,
+            "SQLite format 3",
+            "cluster.db was stored by an earlier version, and this version cannot read it: use the version that stored it, or another directory",
+        ),
+    ] {
+        let directory = file(name, text);
+        let why = error(&directory);
+        assert!(why.contains(expected), "{why}");
+        // It is left as it was.
+        assert_eq!(fs::read_to_string(directory.0.join(name)).unwrap(), text);
+    }
     let directory = TempDirectory::new();
-    drop(directory.store());
-    directory
-        .database()
-        .pragma_update(None, "user_version", 7)
-        .unwrap();
-    let why = error(&directory);
-    assert!(why.contains("has format 7, this version reads and writes format 1"));
-
-    let directory = TempDirectory::new();
-    std::fs::create_dir_all(&directory.0).unwrap();
-    directory
-        .database()
-        .execute_batch("CREATE TABLE theirs (x)")
-        .unwrap();
-    assert!(error(&directory).contains("is not a local cluster's database"));
-
-    let directory = TempDirectory::new();
-    std::fs::create_dir_all(&directory.0).unwrap();
-    std::fs::write(directory.0.join(FILE), "some notes of mine".repeat(100)).unwrap();
-    assert!(error(&directory).contains("is not a local cluster's database"));
-
-    let directory = TempDirectory::new();
-    std::fs::write(&directory.0, "a file").unwrap();
+    fs::write(&directory.0, "a file").unwrap();
     assert!(matches!(
         Store::open(100, &directory.0),
         Err(OpenError::Io(_))
     ));
-    std::fs::remove_file(&directory.0).unwrap();
+    fs::remove_file(&directory.0).unwrap();
 }
 
 #[test]
-fn unreadable_objects_are_reported_and_the_others_served() {
+fn a_line_that_was_not_finished_does_not_count() {
     let directory = TempDirectory::new();
     let store = directory.store();
-    for name in ["a", "b", "c", "d", "e", "f"] {
-        store.insert(&things(), thing(name, 1), false).unwrap();
-    }
-    drop(store);
-    let database = directory.database();
-    for damage in [
-        "json = x'00ff' WHERE name = 'b'",
-        "json = '{\"metadata\":{}}' WHERE name = 'c'",
-        "json = 5 WHERE name = 'd'",
-        "revision = 'x' WHERE name = 'e'",
-        "revision = 900 WHERE name = 'f'",
-    ] {
-        let changed = database.execute(&format!("UPDATE objects SET {damage}"), ());
-        assert_eq!(changed.unwrap(), 1);
-    }
-    drop(database);
-    let (store, unreadable) = Store::open(100, &directory.0).unwrap();
-    let names: Vec<String> = values(&store).into_iter().map(|(name, ..)| name).collect();
-    assert_eq!(names, ["a"]);
-    let keys: Vec<&str> = unreadable.iter().map(|u| u.key.as_str()).collect();
-    let wanted = ["b", "c", "d", "e", "f"].map(|name| format!("example.com/things/d/{name}"));
-    assert_eq!(keys, wanted);
-    assert!(unreadable.iter().all(|u| !u.why.is_empty()));
-    assert!(store.revision() > 900);
-    // The name can be used again.
+    store.insert(&things(), thing("a", 1), false).unwrap();
+    let kept = directory.log();
     store.insert(&things(), thing("b", 2), false).unwrap();
     drop(store);
-    let (store, unreadable) = Store::open(100, &directory.0).unwrap();
-    assert_eq!((values(&store).len(), unreadable.len()), (2, 4));
+    let whole = directory.log();
+    for end in kept.len()..whole.len() {
+        fs::write(directory.0.join(FILE), &whole[..end]).unwrap();
+        let store = directory.store();
+        assert_eq!(values(&store).len(), 1, "{end}");
+        store.insert(&things(), thing("c", 3), false).unwrap();
+        drop(store);
+        assert_eq!(values(&directory.store()).len(), 2, "{end}");
+    }
 }
 
+#[test]
+fn opening_keeps_the_present_objects_only() {
+    let directory = TempDirectory::new();
+    let store = directory.store();
+    let mut a = store.insert(&things(), thing("a", 0), false).unwrap();
+    for value in 1..100 {
+        a = store.replace(&things(), &a, thing("a", value)).unwrap();
+    }
+    let b = store.insert(&things(), thing("b", 1), false).unwrap();
+    store.remove(&things(), &b, thing("b", 1)).unwrap();
+    store.set_seeded("x").unwrap();
+    drop(store);
+    // A process that was killed while it compacted the log.
+    fs::write(directory.0.join("cluster.log.next"), "{\"local-cl").unwrap();
+    let store = directory.store();
+    assert_eq!(directory.log().lines().count(), 4);
+    assert_eq!(values(&store), [("a".to_owned(), 99, a.revision)]);
+    assert!(store.is_seeded("x"));
+}
+
+#[test]
+fn unreadable_lines_are_reported_and_the_others_served() {
+    let directory = TempDirectory::new();
+    drop(directory.store());
+    let unreadable = [
+        "\0\u{fffd}",
+        "[]",
+        r#"{"put":["example.com"],"revision":7,"object":{}}"#,
+        r#"{"put":["example.com","things"],"revision":7,"object":{"metadata":{}}}"#,
+        r#"{"put":["example.com","things"],"revision":"x","object":{"metadata":{"name":"e"}}}"#,
+    ];
+    directory.append(&format!("{}\n", unreadable.join("\n")));
+    directory.append(
+        "{\"put\":[\"example.com\",\"things\"],\"revision\":900,\"object\":{\"metadata\":{\"name\":\"f\"},\"value\":1}}\n",
+    );
+    for _ in 0..2 {
+        let (store, reported) = Store::open(100, &directory.0).unwrap();
+        let lines: Vec<&[u8]> = reported.iter().map(|it| it.line.as_slice()).collect();
+        assert_eq!(lines, unreadable.map(str::as_bytes));
+        assert!(reported.iter().all(|it| !it.why.is_empty()));
+        assert_eq!(values(&store), [("f".to_owned(), 1, 900)]);
+        assert!(store.revision() > 900);
+    }
+}
+
+#[cfg(target_os = "linux")]
 #[test]
 fn writes_that_the_disk_refuses_change_nothing() {
     let directory = TempDirectory::new();
     let store = directory.store();
-    let a = store.insert(&things(), thing("a", 1), false).unwrap();
-    let before = (values(&store), store.revision());
-    let large = |name: &str| {
-        let mut thing = thing(name, 9);
-        thing.insert("filler".to_owned(), "x".repeat(100_000).into());
-        thing
-    };
-    let refused = |name: &str, words: &str| {
-        for error in [
-            match store.insert(&things(), large(name), false) {
-                Err(InsertError::Disk(error)) => error,
-                other => panic!("{other:?}"),
-            },
-            match store.replace(&things(), &a, large("a")) {
-                Err(WriteError::Disk(error)) => error,
-                other => panic!("{other:?}"),
-            },
+    let mut a = store.insert(&things(), thing("a", 1), false).unwrap();
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let read_only = File::open("/dev/null").unwrap();
+    for (value, refuses, words) in [
+        (2, full, "No space left on device"),
+        (3, read_only, "Bad file descriptor"),
+    ] {
+        let before = (values(&store), store.revision());
+        let failures = store.failures();
+        let log = store.swap_log(refuses);
+        let Err(WriteError::Disk(error)) = store.insert(&things(), thing("b", 9), false) else {
+            panic!("inserted");
+        };
+        assert!(error.why.contains(words), "{error}");
+        for refused in [
+            store.replace(&things(), &a, thing("a", 9)),
+            store.remove(&things(), &a, thing("a", 1)),
         ] {
-            assert!(error.why.contains(words), "{error}");
+            assert!(matches!(refused, Err(WriteError::Disk(_))), "{refused:?}");
         }
+        assert_eq!(store.failures(), failures + 3);
         assert_eq!((values(&store), store.revision()), before);
-    };
-    // Full.
-    store.set_pragma("max_page_count", 1);
-    refused("b", "full");
-    assert_eq!(store.failures(), 2);
-    store.set_pragma("max_page_count", 1 << 30);
-    // Read-only.
-    store.set_pragma("query_only", 1);
-    refused("c", "readonly");
-    assert!(matches!(
-        store.remove(&things(), &a, thing("a", 1)),
-        Err(WriteError::Disk(_))
-    ));
-    store.set_pragma("query_only", 0);
-    // Once there is space again, writes succeed.
-    let again = store.replace(&things(), &a, thing("a", 2)).unwrap();
-    assert_eq!(again.revision, before.1 + 1);
+        // A part of the line may have been written, which the next write removes.
+        directory.append("{\"put\":[\"exa");
+        store.swap_log(log);
+        // Once there is space again, writes succeed.
+        a = store.replace(&things(), &a, thing("a", value)).unwrap();
+        assert_eq!(a.revision, before.1 + 1);
+    }
     drop(store);
-    assert_eq!(values(&directory.store())[0].1, 2);
+    assert_eq!(values(&directory.store())[0].1, 3);
 }
 
 #[test]
@@ -274,7 +307,7 @@ fn writes_to_a_deleted_directory_fail() {
     store.insert(&things(), thing("a", 1), false).unwrap();
     std::fs::remove_dir_all(&directory.0).unwrap();
     let refused = store.insert(&things(), thing("b", 1), false);
-    let Err(InsertError::Disk(error)) = refused else {
+    let Err(WriteError::Disk(error)) = refused else {
         panic!("{refused:?}");
     };
     assert!(error.why.contains(FILE), "{error}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::object::object;
@@ -110,4 +110,20 @@ fn the_size_of_a_new_set_is_limited_by_surge() {
         ..strategy
     };
     assert_eq!(size_of_new(recreate, &[set(1, 4, 4)], 0), 4);
+}
+
+#[test]
+fn surge_and_unavailable_are_never_both_zero() {
+    let read = |replicas: i64, surge: Value, unavailable: Value| {
+        let strategy = json!({"type": "RollingUpdate",
+            "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}});
+        let spec = json!({"replicas": replicas, "strategy": strategy});
+        let strategy = RolloutStrategy::of(&object(json!({"spec": spec})));
+        (strategy.max_total(), strategy.min_available())
+    };
+    assert_eq!(read(10, json!("25%"), json!("25%")), (13, 8));
+    assert_eq!(read(1, json!("25%"), json!("25%")), (2, 1));
+    assert_eq!(read(3, json!(0), json!("25%")), (3, 2));
+    assert_eq!(read(3, json!(0), json!(9)), (3, 0));
+    assert_eq!(read(0, json!(0), json!(0)), (0, 0));
 }

@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use crate::schema::cel::RuleTree;
 use crate::schema::node::Node;
 
 fn compiled(rule: &str) -> Result<(), String> {
@@ -16,7 +17,8 @@ fn compiled(rule: &str) -> Result<(), String> {
         "x-kubernetes-validations": [{"rule": rule}],
     });
     let node = Node::read(&schema);
-    let rule: &crate::schema::cel::ValidationRule = &node.rules[0];
+    let tree = RuleTree::read(&schema, &node).unwrap();
+    let rule = &tree.rules[0];
     match rule.program.as_ref().unwrap() {
         Ok(_) => Ok(()),
         Err(why) => Err(why.clone()),
@@ -149,8 +151,10 @@ fn a_message_expression_makes_a_string() {
             "x-kubernetes-validations": [{"rule": "true", "messageExpression": expression}]})
     };
     let compiled = |expression: &str| {
-        let node = Node::read(&schema(expression));
-        let program = node.rules[0].message_program.as_ref().unwrap();
+        let schema = schema(expression);
+        let node = Node::read(&schema);
+        let tree = RuleTree::read(&schema, &node).unwrap();
+        let program = tree.rules[0].message_program.as_ref().unwrap();
         program.as_ref().map(|_| ()).map_err(String::clone)
     };
     assert_eq!(compiled("'n is ' + string(self.n)"), Ok(()));

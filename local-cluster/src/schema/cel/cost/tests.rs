@@ -1,12 +1,14 @@
 use serde_json::{Value, json};
 
+use crate::schema::cel::RuleTree;
 use crate::schema::node::Node;
 
 /// The largest cost of a rule of this schema.
 fn cost(mut schema: Value, rule: &str) -> u64 {
     schema["x-kubernetes-validations"] = json!([{ "rule": rule }]);
     let node = Node::read(&schema);
-    let program = node.rules()[0].program.as_ref().unwrap();
+    let tree = RuleTree::read(&schema, &node).unwrap();
+    let program = tree.rules[0].program.as_ref().unwrap();
     program.as_ref().unwrap().max_cost
 }
 

@@ -1,11 +1,17 @@
 use serde_json::{Value, json};
 
-use super::run;
+use super::{RuleTree, Ruled, run};
 use crate::schema::node::Node;
+use crate::schema::path::FieldPath;
 
 fn texts(schema: &Value, new: Value, old: Option<Value>) -> Vec<String> {
     let node = Node::read(schema);
-    let result = run(&node, &new, old.as_ref());
+    let tree = RuleTree::read(schema, &node).unwrap();
+    let schema = Ruled {
+        node: &node,
+        tree: &tree,
+    };
+    let result = run(schema, &new, old.as_ref(), &FieldPath::root(""));
     let errors = result.errors.iter();
     errors
         .map(|e| {

@@ -1,9 +1,9 @@
 //! The types of results of operators and functions.
 
-use kube_cel::cel::common::ast::{CallExpr, Expr, LiteralValue, operators};
+use kube_cel::cel::common::ast::operators;
 
-use super::super::repair::{OPTIONAL_FIELD, TICK};
-use super::{Checker, Type};
+use super::repair::TICK;
+use super::types::Type;
 
 /// Functions and methods by the type of their results.
 const BOOL_FUNCTIONS: &str = "\
@@ -26,59 +26,8 @@ const OTHER_FUNCTIONS: &str = "\
     min optional.of optional.ofNonZeroValue quantity reverse semver slice sort sub sum type url \
     validate";
 
-impl<'a> Checker<'a, '_> {
-    /// The result of an operator; `None` if the call is not one.
-    pub(super) fn operator(&mut self, call: &CallExpr) -> Option<Type<'a>> {
-        let name = call.func_name.as_str();
-        if name == OPTIONAL_FIELD {
-            return Some(self.optional_field(call));
-        }
-        let (symbol, arity) = symbol_of(name)?;
-        if call.target.is_some() || call.args.len() != arity {
-            return None;
-        }
-        let operands: Vec<Type<'a>> = call.args.iter().map(|a| self.type_of(a)).collect();
-        let result = match operands.as_slice() {
-            [] => Some(Type::Bool),
-            [one] => unary(name, one),
-            [left, right] => binary(name, left, right),
-            [condition, yes, no] => (condition.is_bool() && yes.agrees(no)).then(|| {
-                if matches!(yes, Type::Dyn | Type::Null) {
-                    no.clone()
-                } else {
-                    yes.clone()
-                }
-            }),
-            _ => None,
-        };
-        Some(result.unwrap_or_else(|| {
-            let types: Vec<String> = operands.iter().map(Type::name).collect();
-            let why = format!(
-                "found no matching overload for '{name}' applied to '({})'",
-                types.join(", ")
-            );
-            self.report(symbol, &why)
-        }))
-    }
-
-    fn optional_field(&mut self, call: &CallExpr) -> Type<'a> {
-        let [operand, field] = call.args.as_slice() else {
-            return Type::Dyn;
-        };
-        let operand = self.type_of(operand);
-        let Expr::Literal(LiteralValue::String(name)) = &field.expr else {
-            return Type::Dyn;
-        };
-        match operand.field(name.inner()) {
-            Ok(found @ Type::Optional(_)) => found,
-            Ok(found) => Type::Optional(Box::new(found)),
-            Err(why) => self.report(&format!("?{}", name.inner()), &why),
-        }
-    }
-}
-
 /// The symbol of an operator and the number of its operands.
-fn symbol_of(name: &str) -> Option<(&'static str, usize)> {
+pub(super) fn symbol_of(name: &str) -> Option<(&'static str, usize)> {
     Some(match name {
         TICK => ("", 0),
         operators::NOT_STRICTLY_FALSE => ("", 1),
@@ -104,7 +53,7 @@ fn symbol_of(name: &str) -> Option<(&'static str, usize)> {
     })
 }
 
-fn unary<'a>(name: &str, operand: &Type<'a>) -> Option<Type<'a>> {
+pub(super) fn unary<'a>(name: &str, operand: &Type<'a>) -> Option<Type<'a>> {
     match name {
         operators::LOGICAL_NOT | operators::NOT_STRICTLY_FALSE => {
             operand.is_bool().then_some(Type::Bool)
@@ -113,7 +62,7 @@ fn unary<'a>(name: &str, operand: &Type<'a>) -> Option<Type<'a>> {
     }
 }
 
-fn binary<'a>(name: &str, left: &Type<'a>, right: &Type<'a>) -> Option<Type<'a>> {
+pub(super) fn binary<'a>(name: &str, left: &Type<'a>, right: &Type<'a>) -> Option<Type<'a>> {
     let agree = left.agrees(right);
     let known = || {
         if matches!(left, Type::Dyn) {
@@ -154,18 +103,7 @@ fn binary<'a>(name: &str, left: &Type<'a>, right: &Type<'a>) -> Option<Type<'a>>
                 found => Type::Optional(Box::new(found)),
             })
         }
-        operators::ADD => match (left, right) {
-            (Type::Timestamp, Type::Duration) | (Type::Duration, Type::Timestamp) => {
-                Some(Type::Timestamp)
-            }
-            (Type::List(_), Type::List(_)) => Some(if agree {
-                known()
-            } else {
-                Type::List(Box::new(Type::Dyn))
-            }),
-            (Type::Bool | Type::Null | Type::Map(_) | Type::Object { .. }, _) => None,
-            _ => agree.then(known),
-        },
+        operators::ADD => sum(left, right, agree.then(known)),
         operators::SUBSTRACT => match (left, right) {
             (Type::Timestamp, Type::Timestamp) => Some(Type::Duration),
             (Type::Timestamp, Type::Duration) => Some(Type::Timestamp),
@@ -173,6 +111,20 @@ fn binary<'a>(name: &str, left: &Type<'a>, right: &Type<'a>) -> Option<Type<'a>>
             _ => (agree && left.is_number() && right.is_number()).then(known),
         },
         _ => (agree && left.is_number() && right.is_number()).then(known),
+    }
+}
+
+/// `known` is the type of both, if they agree.
+fn sum<'a>(left: &Type<'a>, right: &Type<'a>, known: Option<Type<'a>>) -> Option<Type<'a>> {
+    match (left, right) {
+        (Type::Timestamp, Type::Duration) | (Type::Duration, Type::Timestamp) => {
+            Some(Type::Timestamp)
+        }
+        (Type::List(_), Type::List(_)) => {
+            Some(known.unwrap_or_else(|| Type::List(Box::new(Type::Dyn))))
+        }
+        (Type::Bool | Type::Null | Type::Map(_) | Type::Object { .. }, _) => None,
+        _ => known,
     }
 }
 

@@ -1,0 +1,150 @@
+//! Validation of definitions and of their updates. What single fields must be is in `rules::builtin`.
+
+use serde_json::Value;
+
+use super::schema::schema_errors;
+use super::versions::{schema_of, versions};
+use crate::error_list::ErrorList as _;
+use crate::field_error::FieldError;
+use crate::object::{self, Object, at, condition, items, string, text};
+use crate::schema::{Node, find_field, is_known_format};
+
+pub(crate) fn crd_errors(crd: &Object, before: Option<&Object>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let word = |path: &[&str]| text(crd, path).unwrap_or_default();
+    let name = object::name(crd);
+    let named = format!(
+        "{}.{}",
+        word(&["spec", "names", "plural"]),
+        word(&["spec", "group"])
+    );
+    if before.is_none() && name != named {
+        let why = "must be spec.names.plural+\".\"+spec.group";
+        errors.invalid("metadata.name", name, why);
+    }
+    // As in Kubernetes, what is stored is not validated again when only the status changes.
+    if before.is_none_or(|before| before.get("spec") != crd.get("spec")) {
+        errors.extend(spec_errors(crd));
+    }
+    if let Some(before) = before {
+        errors.extend(change_errors(crd, before));
+    }
+    errors.extend(stored_errors(crd));
+    errors
+}
+
+fn spec_errors(crd: &Object) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let word = |path: &[&str]| text(crd, path).unwrap_or_default();
+    if word(&["spec", "names", "kind"]) == word(&["spec", "names", "listKind"]) {
+        let list_kind = word(&["spec", "names", "listKind"]);
+        errors.invalid(
+            "spec.names.listKind",
+            list_kind,
+            "kind and listKind may not be the same",
+        );
+    }
+    let is_stored = |version: &&Object| version.get("storage") == Some(&Value::Bool(true));
+    if versions(crd).filter(is_stored).count() != 1 {
+        let why = "must have exactly one version marked as storage version";
+        errors.forbidden("spec.versions", why);
+    }
+    for (index, version) in versions(crd).enumerate() {
+        let place = format!("spec.versions[{index}]");
+        let Some(schema) = schema_of(version).and_then(Value::as_object) else {
+            continue;
+        };
+        let has_status = at(version, &["subresources", "status"]).is_some_and(|s| !s.is_null());
+        let path = format!("{place}.schema.openAPIV3Schema");
+        errors.extend(schema_errors(schema, &path, has_status));
+        errors.extend(selectable_errors(version, &place));
+    }
+    if at(crd, &["spec", "preserveUnknownFields"]) == Some(&Value::Bool(true)) {
+        errors.invalid("spec.preserveUnknownFields", true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead");
+    }
+    errors
+}
+
+/// Selectable fields must be declared scalars.
+fn selectable_errors(version: &Object, place: &str) -> Vec<FieldError> {
+    let node = schema_of(version).map(Node::read).unwrap_or_default();
+    let mut errors = Vec::new();
+    for (index, field) in items(version, &["selectableFields"]).enumerate() {
+        let path = string(field, "jsonPath");
+        let found = find_field(path, &node, false);
+        let is_selectable = found.is_ok_and(|(path, found)| {
+            let type_name = found.map(Node::type_name).unwrap_or_default();
+            !path.starts_with("metadata.") && matches!(type_name, "string" | "boolean" | "integer")
+        });
+        if !is_selectable {
+            let why = "must be the path of a string, boolean or integer outside of metadata";
+            errors.invalid(
+                format!("{place}.selectableFields[{index}].jsonPath"),
+                path,
+                why,
+            );
+        }
+    }
+    errors
+}
+
+/// Immutable fields: group and plural always, scope and kind once established.
+fn change_errors(crd: &Object, before: &Object) -> Vec<FieldError> {
+    let established = condition(before, "Established").and_then(|c| c.get("status")?.as_str());
+    let fixed: &[&[&str]] = &[
+        &["spec", "group"],
+        &["spec", "names", "plural"],
+        &["spec", "scope"],
+        &["spec", "names", "kind"],
+    ];
+    let count = if established == Some("True") { 4 } else { 2 };
+    let fixed = fixed.iter().take(count);
+    let changed = fixed.filter(|path| at(crd, path) != at(before, path));
+    changed
+        .map(|path| {
+            let given = at(crd, path).cloned().unwrap_or_default();
+            FieldError::invalid(path.join("."), &given, "field is immutable")
+        })
+        .collect()
+}
+
+/// Objects may remain in a former storage version, so it must still be declared.
+fn stored_errors(crd: &Object) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (index, name) in items(crd, &["status", "storedVersions"]).enumerate() {
+        if !versions(crd).any(|version| version.get("name") == Some(name)) {
+            let why = "must remain in spec.versions until no data remains persisted in it";
+            let field = format!("status.storedVersions[{index}]");
+            errors.invalid(field, name.clone(), why);
+        }
+    }
+    errors
+}
+
+/// Warnings about formats that are not validated.
+pub(crate) fn format_warnings(crd: &Object) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut left: Vec<&Value> = versions(crd).filter_map(schema_of).collect();
+    while let Some(value) = left.pop() {
+        match value {
+            Value::Object(map) => {
+                let format = text(map, &["format"]).unwrap_or_default();
+                let type_name = text(map, &["type"]).unwrap_or_default();
+                let warning = format!("unrecognized format {format:?}");
+                let is_odd = !format.is_empty() && !is_known_format(format, type_name);
+                if is_odd && !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+                let is_value = |key: &str| matches!(key, "default" | "example" | "enum");
+                left.extend(
+                    map.iter()
+                        .filter(|(key, _)| !is_value(key))
+                        .map(|(_, inner)| inner),
+                );
+            }
+            Value::Array(list) => left.extend(list),
+            _ => {}
+        }
+    }
+    warnings
+}

@@ -1,0 +1,140 @@
+//! Errors of requests for an object of a kind.
+
+use serde_json::{Value, json};
+
+use super::{ApiError, kind_details, resource_details};
+use crate::field_error::FieldError;
+use crate::object::Object;
+use crate::resources::Kind;
+
+impl ApiError {
+    pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
+        let message = format!("{} \"{name}\" not found", kind.qualified_resource());
+        Self::new(404, "NotFound", message).with(resource_details(kind, name))
+    }
+
+    pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
+        let message = format!("{} \"{name}\" already exists", kind.qualified_resource());
+        Self::new(409, "AlreadyExists", message).with(resource_details(kind, name))
+    }
+
+    fn not_fulfilled(resource: &str, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {resource} \"{name}\": {why}");
+        Self::new(409, "Conflict", message)
+    }
+
+    pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
+        let details = resource_details(kind, name);
+        Self::not_fulfilled(&kind.qualified_resource(), name, why).with(details)
+    }
+
+    /// The object was written in between.
+    pub(crate) fn modified(kind: &Kind, name: &str) -> Self {
+        Self::conflict(
+            kind,
+            name,
+            "the object has been modified; please apply your changes to the latest version and try again",
+        )
+    }
+
+    pub(crate) fn uid_precondition(kind: &Kind, name: &str, given: &str, actual: &str) -> Self {
+        let why = format!(
+            "the UID in the precondition ({given}) does not match the UID in record ({actual}). The object might have been deleted and then recreated"
+        );
+        Self::precondition(kind, name, &why)
+    }
+
+    pub(crate) fn version_precondition(kind: &Kind, name: &str, given: &str, actual: u64) -> Self {
+        let why = format!(
+            "the ResourceVersion in the precondition ({given}) does not match the ResourceVersion in record ({actual}). The object might have been modified"
+        );
+        Self::precondition(kind, name, &why)
+    }
+
+    fn precondition(kind: &Kind, name: &str, why: &str) -> Self {
+        let details = kind_details(&kind.group, &kind.kind, name);
+        Self::not_fulfilled(&kind.qualified_kind(), name, why).with(details)
+    }
+
+    /// An update lacks the `resourceVersion`.
+    pub(crate) fn version_required(kind: &Kind, name: &str) -> Self {
+        let error = FieldError::invalid(
+            "metadata.resourceVersion",
+            &Value::from(0),
+            "must be specified for an update",
+        );
+        Self::invalid(&kind.group, &kind.plural, name, &[error])
+    }
+
+    pub(crate) fn cannot_handle(kind: &Kind, why: &str) -> Self {
+        Self::bad_request(format!(
+            "{0} in version \"{1}\" cannot be handled as a {0}: {why}",
+            kind.kind, kind.version
+        ))
+    }
+
+    pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
+        let message = format!(
+            "{} \"{name}\" is forbidden: {why}",
+            kind.qualified_resource()
+        );
+        Self::new(403, "Forbidden", message).with(resource_details(kind, name))
+    }
+
+    pub(crate) fn namespace_terminating(kind: &Kind, name: &str, namespace: &str) -> Self {
+        let why = format!(
+            "unable to create new content in namespace {namespace} because it is being terminated"
+        );
+        let mut error = Self::forbidden(kind, name, &why);
+        if let Some(details) = &mut error.0.details {
+            details.insert(
+                "causes".to_owned(),
+                json!([{
+                    "reason": "NamespaceTerminating",
+                    "message": format!("namespace {namespace} is being terminated"),
+                    "field": "metadata.namespace",
+                }]),
+            );
+        }
+        error
+    }
+
+    pub(crate) fn apply_conflicts(conflicts: &[(String, String)]) -> Self {
+        let causes: Vec<Value> = conflicts
+            .iter()
+            .map(|(manager, field)| {
+                json!({
+                    "reason": "FieldManagerConflict",
+                    "message": format!("conflict with {manager}"),
+                    "field": field,
+                })
+            })
+            .collect();
+        let mut message = format!("Apply failed with {} conflict", conflicts.len());
+        if let [(manager, field)] = conflicts {
+            message.push_str(&format!(": conflict with {manager}: {field}"));
+        } else {
+            let mut last = "";
+            for (manager, field) in conflicts {
+                if manager != last {
+                    let separator = if last.is_empty() { "s: " } else { "\n" };
+                    message.push_str(&format!("{separator}conflicts with {manager}:"));
+                    last = manager;
+                }
+                message.push_str(&format!("\n- {field}"));
+            }
+        }
+        Self::new(409, "Conflict", message).with(json!({"causes": causes}))
+    }
+
+    pub(crate) fn untyped_patch(kind: &Kind, wanted: &Object, why: &str) -> Self {
+        let message = format!(
+            "failed to create typed patch object ({}/{}; {}, Kind={}): {why}",
+            crate::object::namespace(wanted),
+            crate::object::name(wanted),
+            kind.api_version(),
+            kind.kind,
+        );
+        Self::new(500, "", message)
+    }
+}
