@@ -1,16 +1,14 @@
-//! What BackendGroups and Binds share: which backends they want, the records for them, the writes that
+//! The part that BackendGroups and Binds share: which backends they want, the records for them, the writes that
 //! create, update and delete records, and the counts and the condition in their status.
 
-mod adoption;
 mod backend;
 mod batch;
 mod counts;
 mod decide;
-mod eligibility;
 mod execute;
 mod observe;
 mod plan;
-mod pod_ports;
+mod pods;
 mod reconcile;
 mod report;
 mod service;
@@ -21,7 +19,7 @@ mod waiting;
 
 pub(crate) use backend::{Backend, endpoint_record_name, node_source, source_of};
 pub(crate) use counts::{BackendCounts, to_i32};
-pub(crate) use pod_ports::{pod_port, ports};
+pub(crate) use pods::{pod_port, ports};
 pub(crate) use reconcile::reconcile;
 pub(crate) use service::{
     EndpointCandidates, EndpointState, SelectedService, port_of_slice, the_one,

@@ -12,13 +12,13 @@ mod change;
 mod document;
 mod editor;
 mod kind;
-mod metadata;
 mod pod_selector;
 mod pods;
 mod shared_name;
 mod spec;
 
 pub use change::{Change, ConversionError, ConversionErrors};
+pub use document::ManifestFile;
 pub use pod_selector::{InvalidPodSelector, PodSelector};
 
 use document::Document;
@@ -27,21 +27,12 @@ use kind::LbcfKind;
 use serde_json::Value;
 use shared_name::SharedNames;
 
-/// The text of one file, in YAML or JSON, and the name that messages use for it.
-#[derive(Debug, Clone)]
-pub struct ManifestFile {
-    /// The file's path, or `stdin`.
-    pub name: String,
-    /// Any number of documents, separated by lines of `---`.
-    pub text: String,
-}
-
 /// The result of [`convert`].
 #[derive(Debug, Clone)]
 pub struct Converted {
     /// All documents in their order, each after a line of `---`.
     pub yaml: String,
-    /// What is different from the input.
+    /// The differences from the input.
     pub changes: Vec<Change>,
 }
 
@@ -121,7 +112,7 @@ fn convert_object(
     let Some(kind) = kind::convert_api_version(object, editor) else {
         return;
     };
-    metadata::convert(object, editor);
+    kind::convert_metadata(object, editor);
     if kind == LbcfKind::LoadBalancer {
         shared_name::convert(object, shared_names, editor);
     }

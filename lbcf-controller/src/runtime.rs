@@ -1,4 +1,4 @@
-//! What reconciling any kind needs: the queue of requests, the context that reconcilers share, the state
+//! The base of reconciling any kind: the queue of requests, the context that reconcilers share, the state
 //! that it keeps in memory, and calls of operations.
 
 pub(crate) mod absences;

@@ -1,5 +1,5 @@
-//! One backend of an owner, and its record at a load balancer: one for each pod's port (b31, b35), node
-//! (b112), endpoint (d60, d77) or address (b26).
+//! One backend of an owner, and its record at a load balancer: one for each pod's port, node
+//!, endpoint or address.
 
 use super::service::{EndpointPort, NodePort};
 use crate::api::{
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub(crate) enum Backend<'a> {
     Pod {
         pod: &'a PodView,
-        /// As [`pod_port`](super::pod_ports::pod_port) gives it.
+        /// As [`pod_port`](super::pods::pod_port) gives it.
         port: (i32, String),
     },
     Node {
@@ -31,7 +31,7 @@ pub(crate) enum Backend<'a> {
     Static(&'a str),
 }
 
-/// The labels of an owner's records (b49).
+/// The labels of an owner's records.
 struct Labels {
     driver: &'static str,
     load_balancer: &'static str,
@@ -59,7 +59,7 @@ impl Labels {
 }
 
 impl Backend<'_> {
-    /// The names that its record may have; the first unless another owner's record has it (u21).
+    /// The names that its record may have; the first unless another owner's record has it.
     pub(crate) fn record_names(&self, owner: &Owner, lb: &str) -> Vec<String> {
         let name = &owner.key().name;
         match self {
@@ -97,7 +97,7 @@ impl Backend<'_> {
         }
     }
 
-    /// A new record in its owner's namespace (b51). It has its finalizer from the beginning, so that it
+    /// A new record in its owner's namespace. It has its finalizer from the beginning, so that it
     /// cannot be deleted before its backend is deregistered.
     pub(super) fn record(
         &self,
@@ -237,7 +237,7 @@ pub(crate) fn node_source(node: &NodeView) -> String {
     names::digest(&addresses.join(","))
 }
 
-/// What a record's address was generated from; none for records of the original controller.
+/// The address of the pod or node that a record's address was generated from; none for records of the original controller.
 pub(crate) fn source_of(record: &BackendRecord) -> Option<&String> {
     record.annotations().get(names::ANNOTATION_SOURCE)
 }

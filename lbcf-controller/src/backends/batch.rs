@@ -4,7 +4,7 @@ use crate::runtime::{Action, Context, Error};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How many units of an owner are reconciled at a time, so that deregistering some need not wait
+/// The number of units of an owner that are reconciled at a time, so that deregistering some need not wait
 /// until all backends of a large owner are registered.
 const BATCH: usize = 256;
 
@@ -36,13 +36,13 @@ impl<'a> UnitBatch<'a> {
         }
     }
 
-    /// Whether there may be more units.
+    /// True if there may be more units.
     pub(crate) fn is_full(&self) -> bool {
         self.units.len() == BATCH
     }
 
     /// All units are done except those that failed, and those whose records' names are taken. The
-    /// latter would fail again at once, and are held until the last batch is done (d35).
+    /// latter would fail again at once, and are held until the last batch is done.
     pub(crate) fn done(mut self, outcome: &mut PlanOutcome) {
         self.units = std::mem::take(&mut outcome.failed);
         let taken = std::mem::take(&mut outcome.taken);
@@ -51,7 +51,7 @@ impl<'a> UnitBatch<'a> {
 }
 
 /// Ends the reconciliation of an owner whose units are done: retries with backoff what was held, and
-/// comes back when the wait for an endpoint that no slice has is over (d61).
+/// comes back when the wait for an endpoint that no slice has is over.
 ///
 /// # Errors
 /// [`Error::NameTaken`] if something was held.

@@ -1,11 +1,11 @@
-//! What the status of an owner of backends counts (d8). No I/O, no clock.
+//! Counts in the status of an owner of backends. No I/O, no clock.
 
-use super::pod_ports::ports;
+use super::pods::ports;
 use crate::api::{BackendOwner, ServiceMode};
 use crate::index::{EndpointCounts, Index, Owner};
 use std::collections::BTreeSet;
 
-/// What the index counts of an owner.
+/// Counts of an owner in the index.
 #[derive(Debug, Default)]
 pub(crate) struct OwnerCounts {
     /// Load balancers that exist in the cloud and may be used by the owner.
@@ -15,18 +15,18 @@ pub(crate) struct OwnerCounts {
     /// Those that are not being deleted.
     pub records: usize,
     pub registered: usize,
-    /// What the endpoints count, if they are the backends.
+    /// Sums of the endpoints, if they are the backends.
     pub endpoints: EndpointCounts,
 }
 
-/// What the index knows about an owner's pods and records.
+/// Facts of the index about an owner's pods and records.
 #[derive(Debug, Default)]
 pub(crate) struct OwnerView {
-    /// Whether some of the selected pods are neither available nor being deleted.
+    /// True if some of the selected pods are neither available nor being deleted.
     pub has_unready_pods: bool,
-    /// The message about records whose names are taken (d35).
+    /// The message about records whose names are taken.
     pub conflict: Option<String>,
-    /// Whether the last attempt to write its records failed.
+    /// True if the last attempt to write its records failed.
     pub is_refused: bool,
 }
 

@@ -1,9 +1,8 @@
 //! Which records an owner creates, updates and deletes. No I/O, no clock.
 
 use super::backend::Backend;
-use super::eligibility::{Eligibility, eligibility_of_pod};
 use super::plan::{DesiredRecords, RecordPlan, RecordSettings, compare};
-use super::pod_ports::ports;
+use super::pods::{Eligibility, eligibility_of_pod, ports};
 use super::service::{CandidateNode, EndpointCandidates, nodes};
 use crate::api::{BackendOwner, BackendRecord};
 use crate::index::{LoadBalancerUse, Owner, PodView, ServiceView, UsableLoadBalancer, unit_of};
@@ -21,7 +20,7 @@ pub(crate) struct BackendsState {
     pub records: Vec<Arc<BackendRecord>>,
 }
 
-/// What the backends may consist of.
+/// The pods, nodes, endpoints or addresses that may be backends.
 #[derive(Debug)]
 pub(crate) enum Candidates {
     Pods(Vec<Arc<PodView>>, Arc<DeregisterVerdict>),
@@ -39,9 +38,9 @@ impl BackendsState {
 pub(crate) fn decide(state: &BackendsState) -> RecordPlan {
     let desired = match (state.is_deleting(), &state.owner) {
         (false, _) => desired(state),
-        // The garbage collector deletes its records, and their finalizers deregister the backends (b106).
+        // The garbage collector deletes its records, and their finalizers deregister the backends.
         (true, Owner::Group(_)) => return RecordPlan::default(),
-        // The garbage collector would only do so after the Bind is removed (b133).
+        // The garbage collector would only do so after the Bind is removed.
         (true, Owner::Bind(_)) => DesiredRecords::default(),
     };
     let owner = state.object.owner_reference();
@@ -134,7 +133,7 @@ fn backends(state: &BackendsState) -> Vec<(Backend<'_>, Eligibility)> {
     backends
 }
 
-/// The names of the records of addresses that no slice has now, and that may come back (d61), unless
+/// The names of the records of addresses that no slice has now, and that may come back, unless
 /// their load balancer is another one now. Those that become backends again in the meantime are not
 /// registered again.
 fn awaited(state: &BackendsState) -> BTreeSet<String> {

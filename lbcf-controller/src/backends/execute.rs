@@ -1,20 +1,22 @@
-//! Executing a plan: deletions first, then updates, then creations (b113).
+//! Executing a plan: deletions first, then updates, then creations.
 
+use super::decide::BackendsState;
 use super::plan::RecordPlan;
 use super::taken::TakenNames;
 use crate::api::{
-    BackendRecord, BackendRecordStatus, Condition, Conditions, ObjectKey, condition_types,
+    BackendRecord, BackendRecordStatus, Condition, Conditions, NamespacedKind, ObjectExt,
+    ObjectKey, condition_types,
 };
 use crate::cluster::EventType::{Normal, Warning};
 use crate::cluster::{Regarding, WriteError};
-use crate::index::{StoreEvent, Unit, controller_of, unit_of};
+use crate::index::{Indexed, StoreEvent, Unit, controller_of, unit_of};
 use crate::runtime::{Context, Error};
 use futures::stream::{self, StreamExt};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many records of one owner are written at a time.
+/// The number of records of one owner that are written at a time.
 const CONCURRENT_WRITES: usize = 16;
 
 #[derive(Debug, Default)]
@@ -65,7 +67,7 @@ pub(crate) async fn execute(
 }
 
 impl PlanOutcome {
-    /// Reports records that cannot be created because their names are taken (d35).
+    /// Reports records that cannot be created because their names are taken.
     fn take_taken_names(&mut self, context: &Context, owner: &Regarding, plan: &mut RecordPlan) {
         let taken = {
             let index = context.index();
@@ -131,7 +133,7 @@ async fn update(
     new: &BackendRecord,
 ) -> Result<(), WriteError> {
     // Conditions of the original controller have no generation. They get one before the spec
-    // changes: afterwards it would be unknown that the change was never ensured (d27).
+    // changes: afterwards it would be unknown that the change was never ensured.
     let status = status_with_generation(old, context.now()).filter(|_| old.spec != new.spec);
     let versioned = match status {
         Some(status) => {
@@ -160,4 +162,22 @@ fn status_with_generation(record: &BackendRecord, now: Timestamp) -> Option<Back
         conditions,
         ..status
     })
+}
+
+/// True if a plan's owner may adopt the records that the plan lets it adopt, if any.
+///
+/// The owner is read live, as Kubernetes' controllers do before they adopt: its watch may be behind
+/// that of records. The garbage collector would delete the records of an owner that is gone.
+pub(crate) async fn may_adopt<K: Indexed + NamespacedKind>(
+    context: &Context,
+    state: &BackendsState,
+    plan: &RecordPlan,
+) -> Result<bool, Error> {
+    if !plan.adopts() {
+        return Ok(true);
+    }
+    let (key, uid) = (state.owner.key(), &state.object.metadata().uid);
+    context.refresh::<K>(key).await?;
+    let current = context.index().find::<K>(key);
+    Ok(current.is_some_and(|current| current.meta().uid == *uid && !current.is_deleting()))
 }

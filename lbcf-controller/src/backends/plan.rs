@@ -1,4 +1,4 @@
-//! Comparing an owner's desired records with its existing ones (b113). No I/O, no clock.
+//! Comparing an owner's desired records with its existing ones. No I/O, no clock.
 
 use super::backend::source_of;
 use crate::api::{BackendRecord, EnsurePolicy, ObjectExt, PodBackendRecord, StringMap};
@@ -15,12 +15,12 @@ pub(crate) struct RecordPlan {
     /// The old states, and the new ones, which have another spec, other labels, or an owner.
     pub update: Vec<(Arc<BackendRecord>, BackendRecord)>,
     pub create: Vec<BackendRecord>,
-    /// By names of records to create: the name to use instead where another owner's record has it (u21).
+    /// By names of records to create: the name to use instead where another owner's record has it.
     pub other_names: BTreeMap<String, String>,
 }
 
 impl RecordPlan {
-    /// Whether records without a controller get one (d34).
+    /// True if records without a controller get one.
     pub(super) fn adopts(&self) -> bool {
         self.update.iter().any(|(old, _)| is_orphan(old))
     }
@@ -39,7 +39,7 @@ pub(crate) struct DesiredRecords {
     pub aliases: BTreeMap<String, String>,
 }
 
-/// What an owner sets in each of its records.
+/// Settings of an owner that each of its records has.
 #[derive(Debug, Clone)]
 pub(crate) struct RecordSettings<'a> {
     /// None for an owner that was never stored.
@@ -49,7 +49,7 @@ pub(crate) struct RecordSettings<'a> {
 }
 
 /// Plans how existing records become the desired ones. Records are kept whose load balancer's state
-/// is unknown (u9).
+/// is unknown.
 pub(crate) fn compare(
     mut desired: DesiredRecords,
     existing: &[Arc<BackendRecord>],
@@ -81,8 +81,8 @@ pub(crate) fn compare(
 }
 
 /// A record whose backend or load balancer was replaced by another one of the same name has to be
-/// deleted and created again, because it has another address (u13). One without a controller can
-/// be adopted (d34).
+/// deleted and created again, because it has another address. One without a controller can
+/// be adopted.
 fn is_same_backend(existing: &BackendRecord, desired: &BackendRecord) -> bool {
     let owner = |record| controller_of(record).map(|owner| &owner.uid);
     let source = source_of(existing);
@@ -94,7 +94,7 @@ fn is_same_backend(existing: &BackendRecord, desired: &BackendRecord) -> bool {
         && is.service_backend == wanted.service_backend
         && is.endpoint_backend == wanted.endpoint_backend
         && is.static_addr == wanted.static_addr
-        // The original controller stored no source (d27).
+        // The original controller stored no source.
         && (source.is_none() || source == source_of(desired))
         && (is_orphan(existing) || owner(existing) == owner(desired))
 }
@@ -107,7 +107,7 @@ fn pod_of(backend: &PodBackendRecord) -> (&str, i32, Protocol) {
 
 /// The record with its owner, settings and labels; none if it has them. Only a desired record has
 /// labels to compare with. A change of `lbAttributes` alone is not written, as no webhook would be
-/// called with it (u36).
+/// called with it.
 fn updated(
     record: &Arc<BackendRecord>,
     settings: &RecordSettings<'_>,
@@ -140,7 +140,7 @@ fn updated(
     Some((Arc::clone(record), updated))
 }
 
-/// Whether a record has the desired labels, among others.
+/// True if a record has the desired labels, among others.
 fn has_labels_of(record: &BackendRecord, desired: &BackendRecord) -> bool {
     let (labels, mut desired) = (record.labels(), desired.labels().iter());
     desired.all(|(label, value)| labels.get(label) == Some(value))

@@ -1,9 +1,8 @@
 //! Reconciling the backends of an owner, whatever its kind.
 
-use super::adoption::may_adopt;
 use super::batch::{UnitBatch, finish};
 use super::decide::decide;
-use super::execute::{PlanOutcome, execute};
+use super::execute::{PlanOutcome, execute, may_adopt};
 use super::observe::{count_endpoints, observe};
 use super::report::report_refusal;
 use super::status::OwnerKind;

@@ -1,4 +1,4 @@
-//! When the status of an owner of backends is written, and when an event reports that it waits (d44).
+//! When the status of an owner of backends is written, and when an event reports that it waits.
 
 use super::counts::OwnerView;
 use super::taken;
@@ -9,7 +9,7 @@ use crate::process::error_text::in_full;
 use crate::runtime::{Action, Context, Error};
 use std::time::Duration;
 
-/// What the index has about an owner after its records were written, or could not be.
+/// An owner in the index after its records were written, or could not be.
 pub(super) fn view(
     index: &Index,
     owner: &Owner,
@@ -39,7 +39,7 @@ pub(crate) fn report_refusal(context: &Context, owner: &Regarding, error: &Error
     }
 }
 
-/// What an owner waits for, if it does.
+/// The wait of an owner, if it waits.
 pub(crate) struct WaitReport<'a> {
     context: &'a Context,
     key: RequestKey,
@@ -70,7 +70,7 @@ impl<'a> WaitReport<'a> {
         }
     }
 
-    /// How long the write of another status has to wait. One in which only the reason differs is
+    /// The time that the write of another status has to wait. One in which only the reason differs is
     /// not worth a write before the wait has lasted for a moment: usually the counts follow.
     pub(crate) fn write_delay(&self, are_counts_equal: bool) -> Option<Duration> {
         let interval = self.context.options.status_interval;

@@ -1,4 +1,4 @@
-//! A Service as the source of backends, for BackendGroups and Binds alike (d60, d77): its node port on the
+//! A Service as the source of backends, for BackendGroups and Binds alike: its node port on the
 //! selected nodes, or its endpoints.
 
 mod endpoints;

@@ -1,4 +1,4 @@
-//! The counts and the condition in the status of an owner of backends (d8, d44).
+//! The counts and the condition in the status of an owner of backends.
 
 use super::counts::{BackendCounts, OwnerCounts, count};
 use super::decide::usable;
@@ -13,7 +13,7 @@ use kube::core::object::HasStatus;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What differs between the kinds of owners.
+/// Differences between the kinds of owners.
 pub(crate) trait OwnerKind:
     BackendOwner
     + Indexed

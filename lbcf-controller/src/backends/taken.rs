@@ -1,4 +1,4 @@
-//! Records that cannot be created because another one has their name (d35). No I/O.
+//! Records that cannot be created because another one has their name. No I/O.
 
 use super::plan::RecordPlan;
 use crate::api::BackendRecord;
@@ -44,7 +44,7 @@ impl TakenNames {
         taken
     }
 
-    /// What to report; none if no name is taken.
+    /// The message to report; none if no name is taken.
     pub(super) fn message(&self) -> Option<String> {
         let first = self.units.values().next()?;
         Some(message(first, self.count - 1))

@@ -1,4 +1,4 @@
-//! Calling `judgePodDeregister`: which pods that are not ready stay registered (b110, b111).
+//! Calling `judgePodDeregister`: which pods that are not ready stay registered.
 
 use crate::api::{
     DeregisterPolicy, DeregisterWebhook, LoadBalancerDriver, ObjectKey, PodSelection, names,
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 /// The shortest time between two calls for the same owner, so that pods that become unready at the
 /// same time are in one call.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
-/// How many pods are read with one request.
+/// The number of pods that are read with one request.
 const PAGE: u32 = 500;
 
 /// Enqueues the request for a verdict if one may be needed, or an old one may have to be removed.
@@ -50,7 +50,7 @@ pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Resul
         }
     }
     let [registered, others] = context.index().unready_pods_of(owner);
-    // Without records the response would change nothing (d42).
+    // Without records the response would change nothing.
     if registered.is_empty() {
         context.verdicts.remove(owner);
         return Ok(Action::AwaitChange);
@@ -60,45 +60,27 @@ pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Resul
         let meta = &driver.metadata;
         (meta.uid.clone(), meta.generation)
     });
-    if let Some(last) = &last {
-        let is_complete = registered.iter().all(|pod| last.verdict.is_about(pod));
-        let is_other_driver = last.failures > 0 && last.driver != version;
-        if is_complete && !is_other_driver && last.due > now {
-            return Ok(Action::RequeueAfter(last.due - now));
-        }
+    let remaining = last
+        .as_ref()
+        .and_then(|it| it.remaining(&registered, version.as_ref()));
+    if let Some(remaining) = remaining {
+        return Ok(Action::RequeueAfter(remaining));
     }
-    let response = match driver {
+    let judged = match driver {
         Ok(driver) => {
-            let unready: Vec<&PodView> = registered.iter().chain(&others).map(|it| &**it).collect();
-            verdict_request.call(context, &driver, &unready).await
+            let pods = [&registered[..], &others];
+            verdict_request.judge(context, &driver, pods).await
         }
         Err(message) => Err(message),
     };
-    let (verdict, failures) = match response {
-        Ok((pods, kept)) => {
-            let outcome = VerdictOutcome::of_response(&owner.key().namespace, &kept);
-            // The verdict is not about a pod that was still starting: if it is registered and
-            // unready by now, the driver judges it again.
-            let names = registered.iter().map(|pod| &pod.key.name);
-            let names: BTreeSet<&Unit> = names.collect();
-            let about = pods.iter().filter(|pod| names.contains(&pod.key.name));
-            (DeregisterVerdict::new(about, outcome), 0)
-        }
+    let (verdict, failures, wait) = match judged {
+        Ok(verdict) => (verdict, 0, spread(context.options.resync_period)),
         Err(message) => {
-            let (recorder, regarding) = (&context.recorder, &verdict_request.regarding);
-            recorder.record_change(regarding, Warning, "WebhookFailed", &message);
-            let policy = verdict_request.webhook.as_ref();
-            let policy = policy.and_then(|webhook| webhook.failure_policy);
-            let outcome = VerdictOutcome::Failed(policy.unwrap_or_default());
             let failures = last.map_or(0, |last| last.failures).saturating_add(1);
-            let pods = registered.iter().map(|pod| &**pod);
-            (DeregisterVerdict::new(pods, outcome), failures)
+            let verdict = verdict_request.failed(context, &message, &registered);
+            let wait = context.options.backoff.after(failures, jitter());
+            (verdict, failures, wait)
         }
-    };
-    let wait = if failures > 0 {
-        context.options.backoff.after(failures, jitter())
-    } else {
-        spread(context.options.resync_period)
     };
     let at = Instant::now();
     let verdict = LastVerdict {
@@ -116,7 +98,7 @@ pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Resul
     Ok(Action::RequeueAfter(wait))
 }
 
-/// What an owner sets about pods that are not ready.
+/// An owner's rules about pods that are not ready.
 struct VerdictRequest {
     namespace: String,
     regarding: Regarding,
@@ -154,6 +136,37 @@ impl VerdictRequest {
         driver.ok_or_else(|| {
             format!("spec.deregisterWebhook.driverName: LoadBalancerDriver {key} not found")
         })
+    }
+
+    /// The driver's verdict. It is not about a pod that was still starting: if that is registered and
+    /// unready by now, the driver judges it again.
+    async fn judge(
+        &self,
+        context: &Context,
+        driver: &LoadBalancerDriver,
+        [registered, others]: [&[Arc<PodView>]; 2],
+    ) -> Result<DeregisterVerdict, String> {
+        let unready: Vec<&PodView> = registered.iter().chain(others).map(|it| &**it).collect();
+        let (pods, kept) = self.call(context, driver, &unready).await?;
+        let outcome = VerdictOutcome::of_response(&self.namespace, &kept);
+        let names: BTreeSet<&Unit> = registered.iter().map(|pod| &pod.key.name).collect();
+        let about = pods.iter().filter(|pod| names.contains(&pod.key.name));
+        Ok(DeregisterVerdict::new(about, outcome))
+    }
+
+    /// The verdict of the owner's failure policy, where the driver gave none.
+    fn failed(
+        &self,
+        context: &Context,
+        message: &str,
+        registered: &[Arc<PodView>],
+    ) -> DeregisterVerdict {
+        let recorder = &context.recorder;
+        recorder.record_change(&self.regarding, Warning, "WebhookFailed", message);
+        let policy = self.webhook.as_ref();
+        let policy = policy.and_then(|webhook| webhook.failure_policy);
+        let outcome = VerdictOutcome::Failed(policy.unwrap_or_default());
+        DeregisterVerdict::new(registered.iter().map(|pod| &**pod), outcome)
     }
 
     /// Calls the webhook; returns the pods that the call was about, and those that stay registered.

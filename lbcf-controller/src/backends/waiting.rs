@@ -1,13 +1,13 @@
-//! Why not all backends of an owner are registered, whatever its kind (d44). No I/O, no clock.
+//! Why not all backends of an owner are registered, whatever its kind. No I/O, no clock.
 
 use super::counts::{BackendCounts, OwnerCounts, OwnerView};
-use super::pod_ports::ports;
+use super::pods::ports;
 use super::service::{SelectedService, ServiceWait};
 use crate::api::{BackendOwner, PodSelection, allowed, reasons};
 use crate::cluster::{Wait, WaitEvent, some};
 use crate::index::Owner;
 
-/// What an owner's backends depend on.
+/// The state that an owner's backends depend on.
 pub(super) struct BackendsView<'a> {
     pub(super) owner: &'a Owner,
     pub(super) object: &'a dyn BackendOwner,
@@ -64,7 +64,7 @@ fn selection(
             let selector = some(labels);
             let message =
                 format!("spec.pods.byLabel selects no pod in namespace {namespace}: {selector}");
-            // A workload that is scaled to 0 is no mistake (d58).
+            // A workload that is scaled to 0 is no mistake.
             (message, WaitEvent::Progress)
         }
         None => {
@@ -93,7 +93,7 @@ fn without_source(view: &BackendsView<'_>) -> Option<Wait> {
     Some(Wait::new(reason, message, WaitEvent::Problem))
 }
 
-/// What an owner waits for whose backends exist.
+/// The wait of an owner whose backends exist.
 fn unfinished(view: &OwnerView) -> Wait {
     if let Some(message) = &view.conflict {
         return Wait::new(reasons::RECORD_CONFLICT, message, WaitEvent::Elsewhere);

@@ -1,4 +1,4 @@
-//! What a conversion changed, and why it failed.
+//! The changes of a conversion, and the reasons why it failed.
 
 use serde_json::Value;
 use std::fmt;

@@ -1,8 +1,16 @@
 //! Files are split into documents, as text: what needs no conversion is returned with its comments.
 
-use super::ManifestFile;
 use super::change::ConversionError;
 use serde_json::Value;
+
+/// The text of one file, in YAML or JSON, and the name that messages use for it.
+#[derive(Debug, Clone)]
+pub struct ManifestFile {
+    /// The file's path, or `stdin`.
+    pub name: String,
+    /// Any number of documents, separated by lines of `---`.
+    pub text: String,
+}
 
 /// Deeper than any manifest, and limited because each level needs stack.
 const MAX_DEPTH: usize = 100;
@@ -96,7 +104,7 @@ fn split(text: &str) -> Vec<(usize, &str)> {
     parts
 }
 
-/// Whether there is more than blank lines and comments.
+/// True if there is more than blank lines and comments.
 fn has_content(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start);
     lines.any(|line| !line.is_empty() && !line.starts_with('#'))

@@ -1,7 +1,7 @@
 //! Records changes and errors under the name of the object that is being converted.
 
 use super::change::{Change, ConversionError, quoted};
-use crate::api::earlier_fields::RewrittenField;
+use crate::api::earlier_fields::{RewrittenField, numbers_to_strings};
 use serde_json::{Map, Value};
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Editor {
         self.object = self.document.clone();
     }
 
-    /// What follows is about this object, by its kind, namespace and name.
+    /// All that follows is about this object, by its kind, namespace and name.
     pub(super) fn enter_object(&mut self, object: &Value) {
         let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
         self.object = format!("{}{}", self.document, self.item);
@@ -128,6 +128,24 @@ impl Editor {
                 self.invalid(&format!("{at}.{name}"), other, "must be a list");
                 &mut []
             }
+        }
+    }
+}
+
+/// Rewrites the numbers in a map of strings, and reports what else is no string.
+pub(super) fn string_map(
+    parent: &mut Map<String, Value>,
+    at: &str,
+    name: &str,
+    editor: &mut Editor,
+) {
+    let field = format!("{at}.{name}");
+    editor.rewritten(&field, numbers_to_strings(parent.get_mut(name)));
+    let entries = editor.object_at(parent, at, name);
+    for (key, value) in entries.into_iter().flatten() {
+        if !value.is_string() {
+            let allowed = "must be a string; write the value in quotes, as it is meant";
+            editor.invalid(&format!("{field}.{key}"), value, allowed);
         }
     }
 }

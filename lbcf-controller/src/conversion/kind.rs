@@ -5,7 +5,7 @@ use crate::api::{BackendGroup, BackendRecord, Bind, GROUP, LoadBalancer, LoadBal
 use kube::Resource;
 use serde_json::{Value, json};
 
-/// The API group of the first editions (b4).
+/// The API group of the first editions.
 const FORMER_GROUP: &str = "tke.cloud.tencent.com";
 /// The only version of the former group.
 const FORMER_VERSION: &str = "v1beta1";
@@ -41,18 +41,14 @@ impl LbcfKind {
     }
 }
 
-/// Replaces the former group (b3, b4). Returns the kind, or none if the object is not LBCF's or has
+/// Replaces the former group. Returns the kind, or none if the object is not LBCF's or has
 /// an unknown version.
 pub(super) fn convert_api_version(object: &mut Value, editor: &mut Editor) -> Option<LbcfKind> {
     convert_reference(object, "", editor)
 }
 
 /// Like [`convert_api_version`] for an object reference, whose fields have the prefix `at`.
-pub(super) fn convert_reference(
-    object: &mut Value,
-    at: &str,
-    editor: &mut Editor,
-) -> Option<LbcfKind> {
+fn convert_reference(object: &mut Value, at: &str, editor: &mut Editor) -> Option<LbcfKind> {
     let field = format!("{at}apiVersion");
     let Some(name) = object.get("kind").and_then(Value::as_str) else {
         let kind = object.get("kind").cloned().unwrap_or_default();
@@ -87,8 +83,44 @@ pub(super) fn convert_reference(
     }
 }
 
-/// Whether this is the API version of an object that is converted.
+/// True if this is the API version of an object that is converted.
 pub(super) fn is_ours(api_version: &str) -> bool {
     let group = api_version.split_once('/').map(|(group, _)| group);
     group == Some(GROUP) || group == Some(FORMER_GROUP)
+}
+
+/// Fields that the API server sets. An object that has the identity of another cannot be applied.
+const SET_BY_SERVER: [&str; 6] = [
+    "creationTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+pub(super) fn convert_metadata(object: &mut Value, editor: &mut Editor) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
+        let metadata = object.get("metadata").cloned().unwrap_or_default();
+        editor.invalid("metadata", &metadata, "must be an object with a name");
+        return;
+    };
+    // YAML reads a name of digits as a number, and a long one is no longer exact.
+    if let Some(name) = metadata.get("name").filter(|name| !name.is_string()) {
+        editor.invalid(
+            "metadata.name",
+            name,
+            "must be a string; write it in quotes",
+        );
+    }
+    for field in SET_BY_SERVER {
+        if metadata.get(field).is_some_and(|value| !value.is_null()) {
+            let old = metadata.remove(field);
+            editor.record(format!("metadata.{field}"), old, None);
+        }
+    }
+    let owners = editor.list_at(metadata, "metadata", "ownerReferences");
+    for (i, owner) in owners.iter_mut().enumerate() {
+        convert_reference(owner, &format!("metadata.ownerReferences[{i}]."), editor);
+    }
 }

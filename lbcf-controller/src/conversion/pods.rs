@@ -1,8 +1,7 @@
-//! The selection of pods and ports (b23, b24, b90, d21).
+//! The selection of pods and ports.
 
-use super::editor::Editor;
+use super::editor::{Editor, string_map};
 use super::pod_selector::PodSelector;
-use super::spec::string_map;
 use crate::api::earlier_fields::{list_port, rename_port_number};
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! Names of load balancers that several namespaces share.
 //!
-//! Such a load balancer has a scope, lives in kube-system and has a name with the prefix (b55). A
-//! published sample has another name (b58), which gets the prefix; the groups in the same input that
+//! Such a load balancer has a scope, lives in kube-system and has a name with the prefix. A
+//! published sample has another name, which gets the prefix; the groups in the same input that
 //! refer to it follow.
 
 use super::editor::Editor;

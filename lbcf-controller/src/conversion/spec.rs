@@ -1,11 +1,11 @@
 //! The spec of each kind.
 
-use super::editor::Editor;
+use super::editor::{Editor, string_map};
 use super::kind::LbcfKind;
 use super::pod_selector::PodSelector;
 use super::pods;
 use super::shared_name::SharedNames;
-use crate::api::earlier_fields::{list_load_balancer, numbers_to_strings};
+use crate::api::earlier_fields::list_load_balancer;
 use serde_json::{Map, Value, json};
 
 const SPEC: &str = "spec";
@@ -96,7 +96,7 @@ fn load_balancer_names(
 }
 
 /// The controller writes records; exports of a cluster have them. `attributes` is the documents' name of
-/// `lbAttributes` (d18).
+/// `lbAttributes`.
 fn record(spec: &mut Map<String, Value>, editor: &mut Editor) {
     let has = |name: &str| spec.get(name).is_some_and(|value| !value.is_null());
     match (has("attributes"), has("lbAttributes")) {
@@ -120,24 +120,6 @@ fn record(spec: &mut Map<String, Value>, editor: &mut Editor) {
             && let Some(port) = fields.get_mut("port")
         {
             pods::convert_port(port, &format!("spec.{backend}.port"), editor);
-        }
-    }
-}
-
-/// Rewrites the numbers in a map of strings, and reports what else is no string.
-pub(super) fn string_map(
-    parent: &mut Map<String, Value>,
-    at: &str,
-    name: &str,
-    editor: &mut Editor,
-) {
-    let field = format!("{at}.{name}");
-    editor.rewritten(&field, numbers_to_strings(parent.get_mut(name)));
-    let entries = editor.object_at(parent, at, name);
-    for (key, value) in entries.into_iter().flatten() {
-        if !value.is_string() {
-            let allowed = "must be a string; write the value in quotes, as it is meant";
-            editor.invalid(&format!("{field}.{key}"), value, allowed);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::api::{BackendRecord, ObjectKey, StringMap, names};
 use std::hash::{BuildHasher, RandomState};
 
-/// One address of one load balancer, which identifies a backend in a cloud (d31).
+/// One address of one load balancer, which identifies a backend in a cloud.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct AddressKey {
     driver: ObjectKey,

@@ -1,4 +1,4 @@
-//! How an event of each kind changes the index, and which requests follow from it.
+//! Applying an event of each kind to the index, and the requests that follow from it.
 
 use super::binds::{self, BindChange};
 use super::selections::PodRule;
@@ -82,7 +82,7 @@ fn is_load_balancer_changed(diff: &Diff<LoadBalancer>) -> bool {
     })
 }
 
-/// What groups depend on of a load balancer.
+/// The state of a load balancer that groups depend on.
 fn use_of(lb: &LoadBalancer) -> impl PartialEq + use<> {
     let status = lb.status.clone().unwrap_or_default();
     (
@@ -223,7 +223,7 @@ impl Indexed for ServiceView {
         let mut requests = Vec::new();
         for (key, diff) in index.services.apply(event) {
             requests.extend(index.service_classes.service_changed(&key, &diff));
-            // A service has no generation that would tell (u14).
+            // A service has no generation that would tell.
             if !diff.is_change(|old, new| !old.is_equivalent(new)) {
                 continue;
             }
@@ -249,7 +249,6 @@ impl Indexed for NodeView {
     fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
         let mut requests = Vec::new();
         for (key, diff) in index.nodes.apply(event) {
-            // u15
             if !diff.is_change(|old, new| !old.is_equivalent(new)) {
                 continue;
             }
@@ -271,7 +270,7 @@ impl Indexed for NodeView {
 
 impl Index {
     /// Updates what uses drivers. Returns requests for the drivers that now have their first user,
-    /// or lost their last one, because a driver has its finalizer while it is in use (d32).
+    /// or lost their last one, because a driver has its finalizer while it is in use.
     pub(super) fn update_driver_users<T, E>(
         &mut self,
         diff: &Diff<T>,

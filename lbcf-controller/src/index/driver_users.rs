@@ -1,4 +1,4 @@
-//! What uses each driver.
+//! The objects that use each driver.
 
 use super::multi_map::MultiMap;
 use super::store::Diff;
@@ -7,20 +7,20 @@ use crate::index::request::RequestKey;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How many of a driver's users a message lists.
+/// The number of a driver's users that a message lists.
 const EXAMPLES: usize = 5;
 
-/// Whether anything needs a driver.
+/// The objects that need a driver, if any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DriverUse {
     Unused,
     /// Some of the objects that use it.
     Used(Vec<RequestKey>),
-    /// Objects that cannot be parsed might use it (u9).
+    /// Objects that cannot be parsed might use it.
     Unknown,
 }
 
-/// By driver: what has to be reconciled when the driver changes, and so what uses it (d12).
+/// By driver: what has to be reconciled when the driver changes, and so what uses it.
 #[derive(Debug, Default)]
 pub(super) struct DriverUsers(MultiMap<ObjectKey, RequestKey>);
 

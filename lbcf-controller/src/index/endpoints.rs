@@ -1,4 +1,4 @@
-//! The endpoints of Services: what follows from a change of a slice, and look-ups (e1).
+//! The endpoints of Services: what follows from a change of a slice, and look-ups.
 
 use super::service_owners::service_key;
 use super::slices::{Endpoint, SliceView};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(crate) struct SliceEndpoint {
     pub slice: Arc<SliceView>,
     pub endpoint: Endpoint,
-    /// Whether it is not ready for no other reason than that its pod waits for its registration (d76).
+    /// True if it is not ready for no other reason than that its pod waits for its registration.
     pub awaits_gate: bool,
 }
 
@@ -187,7 +187,7 @@ impl Index {
         slices.iter().flat_map(of_slice).collect()
     }
 
-    /// Whether an endpoint is not ready only because its pod waits for this controller's gate. Only
+    /// True if an endpoint is not ready only because its pod waits for this controller's gate. Only
     /// pods that the Service selects count: changes of others are not noticed.
     fn awaits_gate(&self, owner: &Owner, endpoint: &Endpoint) -> bool {
         let conditions = endpoint.conditions;

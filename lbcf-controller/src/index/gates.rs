@@ -1,4 +1,4 @@
-//! Which pods' readiness gates have to be reconciled after an event (d67).
+//! Which pods' readiness gates have to be reconciled after an event.
 //!
 //! Pods without the gate cost a look-up of the pod when a record's registration changes, and nothing
 //! else.
@@ -53,7 +53,7 @@ impl Index {
         self.selections.of_pod.get(pod).cloned().collect()
     }
 
-    /// Whether an owner's record of this name is registered and stays so.
+    /// True if an owner's record of this name is registered and stays so.
     pub(crate) fn is_registered_by(&self, owner: &Owner, name: &str) -> bool {
         let key = ObjectKey::new(Arc::clone(&owner.key().namespace), name);
         let record = self.records.store.find(&key);

@@ -2,13 +2,13 @@ use crate::api::{Conditions, LoadBalancer, ObjectExt, StringMap, condition_types
 use crate::index::Lookup;
 use std::sync::Arc;
 
-/// How a group can use a load balancer.
+/// The use that a BackendGroup or Bind can make of a load balancer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LoadBalancerUse {
     Usable(UsableLoadBalancer),
-    /// The group's backends are deregistered from it (b107).
+    /// The group's backends are deregistered from it.
     Unusable(UnusableLoadBalancer),
-    /// It cannot be parsed: what is registered to it stays so (u9).
+    /// It cannot be parsed: what is registered to it stays so.
     Unknown,
 }
 
@@ -16,7 +16,7 @@ pub(crate) enum LoadBalancerUse {
 pub(crate) enum UnusableLoadBalancer {
     Missing,
     Deleting,
-    /// Its scope does not include the group's namespace (b56).
+    /// Its scope does not include the group's namespace.
     OutOfScope,
     NotCreated,
 }
@@ -29,7 +29,7 @@ pub(crate) struct UsableLoadBalancer {
 }
 
 impl LoadBalancerUse {
-    /// How groups of a namespace can use a load balancer.
+    /// The use that groups of a namespace can make of a load balancer.
     pub(crate) fn of(lb: &Lookup<Arc<LoadBalancer>>, namespace: &str) -> Self {
         let lb = match lb {
             Lookup::Found(lb) => lb,
@@ -58,7 +58,7 @@ impl LoadBalancerUse {
     }
 }
 
-/// b56: `*` includes every namespace, an empty scope only the load balancer's own.
+/// `*` includes every namespace, an empty scope only the load balancer's own.
 pub(crate) fn is_in_scope(lb: &LoadBalancer, namespace: &str) -> bool {
     if lb.spec.scope.is_empty() {
         return lb.metadata.namespace.as_deref() == Some(namespace);

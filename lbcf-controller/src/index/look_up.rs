@@ -1,13 +1,16 @@
 //! The look-ups of reconciling.
 
+use super::service_classes::service_of;
 use super::{DriverUse, Index, Indexed, Lookup, PodView, ServiceView, binds};
+use crate::api::names::SYSTEM_NAMESPACE;
 use crate::api::{
     BackendGroup, BackendOwner, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, ObjectKey,
     StringMap, names,
 };
 use crate::index::owner::{Owner, Unit};
-use crate::index::request::RequestKey;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::index::request::{BindLoadBalancerKey, RequestKey};
+use kube::api::ObjectMeta;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 impl Index {
@@ -24,7 +27,7 @@ impl Index {
         K::store(self).find(key).is_some()
     }
 
-    /// Whether the object of a request exists.
+    /// True if the object of a request exists.
     pub(crate) fn contains_key(&self, key: &RequestKey) -> bool {
         match key {
             RequestKey::Driver(key) | RequestKey::DriverHealth(key) => {
@@ -104,13 +107,13 @@ impl Index {
         Some((names::resolve(namespace, driver), lb_info.clone()))
     }
 
-    /// The objects that use a driver, in every namespace (b54), and so prevent its deletion (d12): load
-    /// balancers and records, and what calls its deregister webhook (u27).
+    /// The objects that use a driver, in every namespace, and so prevent its deletion: load
+    /// balancers and records, and what calls its deregister webhook.
     pub(crate) fn users_of_driver(&self, driver: &ObjectKey) -> BTreeSet<RequestKey> {
         self.by_driver.objects(driver).collect()
     }
 
-    /// Whether anything uses a driver, as far as is known.
+    /// The objects that use a driver, as far as they are known.
     pub(crate) fn use_of_driver(&self, driver: &ObjectKey) -> DriverUse {
         let examples = self.by_driver.examples(driver);
         if !examples.is_empty() {
@@ -215,12 +218,12 @@ impl Index {
         keys.filter_map(|key| self.find(&key)).collect()
     }
 
-    /// Whether an owner selects a pod that is neither available nor being deleted.
+    /// True if an owner selects a pod that is neither available nor being deleted.
     pub(crate) fn has_unready_pods(&self, owner: &Owner) -> bool {
         self.selections.unready.get(owner).next().is_some()
     }
 
-    /// Whether an owner selects a pod that is not available and may become so (d58).
+    /// True if an owner selects a pod that is not available and may become so.
     pub(crate) fn awaits_pods(&self, owner: &Owner) -> bool {
         self.selections.awaits_pods(owner)
     }
@@ -250,4 +253,74 @@ impl Index {
             .cloned()
             .collect()
     }
+}
+
+impl Index {
+    /// The load balancers of LoadBalancers and Binds whose driver is accepted. This goes through all
+    /// of them, unless no driver is accepted.
+    pub(crate) fn load_balancers_of(
+        &self,
+        accepts: impl Fn(&LoadBalancerDriver) -> bool,
+    ) -> BTreeSet<RequestKey> {
+        let is_accepted = |key: &&ObjectKey| self.drivers.find(key).is_some_and(|it| accepts(it));
+        let drivers: HashSet<&ObjectKey> = self.drivers.keys().filter(is_accepted).collect();
+        if drivers.is_empty() {
+            return BTreeSet::new();
+        }
+        let load_balancers = self.load_balancers.keys().cloned();
+        let of_binds = self.binds.keys().flat_map(|bind| {
+            let names = self.binds.find(bind).map(|it| binds::names_of(it));
+            let key = |name: String| BindLoadBalancerKey {
+                bind: bind.clone(),
+                name,
+            };
+            names.into_iter().flatten().map(key)
+        });
+        load_balancers
+            .map(RequestKey::LoadBalancer)
+            .chain(of_binds.map(RequestKey::BindLoadBalancer))
+            .filter(|key| {
+                let target = self.target_of(key);
+                target.is_some_and(|(driver, _)| drivers.contains(&driver))
+            })
+            .collect()
+    }
+}
+
+impl Index {
+    /// The drivers that name a class and may serve a namespace: its own, and those for all namespaces.
+    pub(crate) fn drivers_of_class(
+        &self,
+        class: &str,
+        namespace: &str,
+    ) -> Vec<Arc<LoadBalancerDriver>> {
+        let keys = self.service_classes.drivers.get(&class.to_owned());
+        let keys =
+            keys.filter(|key| *key.namespace == *namespace || *key.namespace == *SYSTEM_NAMESPACE);
+        keys.filter_map(|key| self.find(key)).collect()
+    }
+
+    /// The load balancers and groups whose controller is a Service with this uid.
+    pub(crate) fn owned_by_service(
+        &self,
+        service: &ObjectKey,
+        uid: &str,
+    ) -> (Vec<Arc<LoadBalancer>>, Vec<Arc<BackendGroup>>) {
+        let classes = &self.service_classes;
+        let lbs = classes.load_balancers.get(service);
+        let groups = classes.groups.get(service);
+        (
+            lbs.filter_map(|key| self.find::<LoadBalancer>(key))
+                .filter(|lb| is_owned(&lb.metadata, uid))
+                .collect(),
+            groups
+                .filter_map(|key| self.find::<BackendGroup>(key))
+                .filter(|group| is_owned(&group.metadata, uid))
+                .collect(),
+        )
+    }
+}
+
+fn is_owned(metadata: &ObjectMeta, uid: &str) -> bool {
+    service_of(metadata).is_some_and(|(_, owner)| owner == uid)
 }

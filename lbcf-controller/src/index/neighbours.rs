@@ -1,5 +1,5 @@
 //! Records with the same address on the same load balancer, and which of them determines its
-//! parameters (d41).
+//! parameters.
 
 use super::Index;
 use super::records::is_registered;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Neighbour {
     pub record: Arc<BackendRecord>,
-    /// Whether its parameters take precedence over the record's.
+    /// True if its parameters take precedence over the record's.
     pub takes_precedence: bool,
 }
 
@@ -56,7 +56,7 @@ impl Index {
     }
 }
 
-/// What the neighbours of a record depend on; none if it has no address.
+/// The state of a record that its neighbours depend on; none if it has no address.
 pub(super) fn claim_of(record: &BackendRecord) -> Option<impl PartialEq + use<'_>> {
     let addr = record.status.as_ref()?.backend_addr.as_str();
     let spec = &record.spec;

@@ -18,7 +18,7 @@ pub(crate) struct NodeView {
     pub version: u64,
     pub labels: BTreeMap<String, String>,
     pub addresses: Vec<NodeAddress>,
-    /// Whether it is registered where its service is (d40). As in Kubernetes' own load balancers,
+    /// True if it is registered where its service is. As in Kubernetes' own load balancers,
     /// being ready does not matter, which health checks notice sooner, nor being cordoned, which
     /// only keeps new pods away.
     pub usable: bool,

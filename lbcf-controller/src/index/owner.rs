@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The name of a pod or node, or an address: what an owner's backends are reconciled by.
 pub(crate) type Unit = Arc<str>;
 
-/// The controller of BackendRecords, in the sense of owner references (b41).
+/// The controller of BackendRecords, in the sense of owner references.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Owner {
     Group(ObjectKey),
@@ -24,7 +24,7 @@ pub(crate) fn controller_of(record: &BackendRecord) -> Option<&OwnerReference> {
 
 impl Owner {
     /// The owner of a record: its controller or, if it has none, the BackendGroup or Bind that its
-    /// labels name, which may adopt it (d34). None if its controller is of another kind.
+    /// labels name, which may adopt it. None if its controller is of another kind.
     pub(crate) fn of(record: &BackendRecord) -> Option<Self> {
         let key = |name: &str| {
             let namespace = record.metadata.namespace.clone().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Whether the owner of a record exists, and what depends on that (d34).
+//! The existence of the owner of a record, and the requests that depend on it.
 
 use super::store::Diff;
 use super::{Index, Lookup};

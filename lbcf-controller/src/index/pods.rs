@@ -1,8 +1,7 @@
-//! Pods, reduced to what reconciling needs (u40): a whole pod is read only when a driver gets it.
+//! Pods, reduced to what reconciling needs: a whole pod is read only when a driver gets it.
 
-use super::StoreEvent;
 use super::readiness::{GateStatus, PodCondition, PodReadiness};
-use super::store::{Diff, Store, Versioned, version_of};
+use super::store::{Diff, Store, StoreEvent, Versioned, version_of};
 use crate::api::{ObjectKey, key_of};
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ObjectMeta;
@@ -74,23 +73,23 @@ impl PodView {
         }
     }
 
-    /// Whether it can be registered (b108).
+    /// True if it can be registered.
     pub(crate) fn is_available(&self) -> bool {
         !self.ip.is_empty() && self.ready && !self.deleting
     }
 
-    /// Whether it has an address and its phase is Running, ready or not.
+    /// True if it has an address and its phase is Running, ready or not.
     pub(crate) const fn is_running(&self) -> bool {
         !self.ip.is_empty() && self.running
     }
 
-    /// Whether it has this controller's readiness gate and waits for it, or cannot be registered now.
+    /// True if it has this controller's readiness gate and waits for it, or cannot be registered now.
     pub(super) fn is_waiting_for_gate(&self) -> bool {
         self.gate
             .is_some_and(|gate| gate != GateStatus::True || !self.ready)
     }
 
-    /// Whether it is the same for the owners of its records.
+    /// True if it is the same for the owners of its records.
     pub(super) fn is_equivalent(&self, other: &Self) -> bool {
         self.uid == other.uid
             && self.labels == other.labels

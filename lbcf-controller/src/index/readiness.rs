@@ -1,4 +1,4 @@
-//! What a pod's readiness gates and conditions mean for its registration (d67).
+//! The meaning of a pod's readiness gates and conditions for its registration.
 
 use crate::api::names::READINESS_GATE;
 
@@ -25,7 +25,7 @@ pub(crate) enum GateStatus {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PodReadiness {
-    /// Whether the pod is ready to be registered: it is Ready, or nothing but this controller's gate
+    /// True if the pod is ready to be registered: it is Ready, or nothing but this controller's gate
     /// keeps it from being so. A pod that waited for its registration to be Ready would never be
     /// registered.
     pub ready: bool,

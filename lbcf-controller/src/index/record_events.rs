@@ -1,4 +1,4 @@
-//! What follows from the events of a record.
+//! The requests that follow from the events of a record.
 
 use super::neighbours::claim_of;
 use super::records::{counts_as_registered, load_balancer_of, unit_of};
@@ -76,7 +76,7 @@ fn needs_reconciling(old: &BackendRecord, new: &BackendRecord) -> bool {
         || (was.labels != is.labels && Owner::of(old) != Owner::of(new))
 }
 
-/// Whether a record's owner has to compare it with the desired one again.
+/// True if a record's owner has to compare it with the desired one again.
 fn is_edited(old: &BackendRecord, new: &BackendRecord) -> bool {
     let (was, is) = (&old.metadata, &new.metadata);
     old.spec != new.spec
@@ -87,7 +87,7 @@ fn is_edited(old: &BackendRecord, new: &BackendRecord) -> bool {
 }
 
 impl Index {
-    /// d36: a record that appears may not be wanted, and one that was edited has to be put back.
+    /// A record that appears may not be wanted, and one that was edited has to be put back.
     /// Its owners before and after decide that; several edits are one request.
     fn owners_to_compare(&mut self, diff: &Diff<BackendRecord>) -> Vec<Request> {
         if diff.new.is_none() || !diff.is_change(is_edited) {
@@ -119,7 +119,7 @@ impl Index {
         keys.map(Request::normal).collect()
     }
 
-    /// What may have waited for a record to be removed, besides its neighbours: its owner, and its
+    /// The requests that may have waited for a record to be removed, besides its neighbours: its owner, and its
     /// load balancer if that is being deleted. A load balancer that is not may be waiting for the
     /// time that its driver asked for.
     fn after_removal_of(&mut self, record: &BackendRecord) -> Vec<Request> {

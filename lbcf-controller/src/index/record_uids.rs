@@ -1,5 +1,5 @@
 //! Records by uid, and the addresses that records left lately: what the backends of a load balancer
-//! are compared with that no record accounts for (d53).
+//! are compared with that no record accounts for.
 
 use super::address::{Address, AddressHasher, AddressKey};
 use super::store::Diff;
@@ -7,7 +7,7 @@ use crate::api::{BackendRecord, ObjectKey};
 use std::collections::{HashMap, HashSet, VecDeque};
 use uuid::Uuid;
 
-/// How many departures are remembered, in less than a megabyte.
+/// The number of departures that are remembered, in less than a megabyte.
 const REMEMBERED: usize = 10_000;
 
 /// A position in the sequence of departures.
@@ -27,7 +27,7 @@ struct Departure {
 pub(crate) struct RecordUids {
     present: HashMap<Uuid, ObjectKey>,
     departures: VecDeque<Departure>,
-    /// How many departures there have been.
+    /// The number of departures so far.
     count: u64,
     /// By uid: the position of its last departure that is remembered.
     departed: HashMap<Uuid, u64>,
@@ -77,7 +77,7 @@ impl RecordUids {
         self.present.get(&uid)
     }
 
-    /// Whether this process knew a record with this uid that is gone. Only the last 10,000 are
+    /// True if this process knew a record with this uid that is gone. Only the last 10,000 are
     /// remembered.
     pub(crate) fn has_departed(&self, uid: Uuid) -> bool {
         self.departed.contains_key(&uid)
@@ -118,7 +118,7 @@ fn uid_of(record: &BackendRecord) -> Option<Uuid> {
     Uuid::parse_str(record.metadata.uid.as_deref()?).ok()
 }
 
-/// What an address consists of, besides the namespace, without a copy.
+/// The parts of an address, besides the namespace, without a copy.
 fn place_of(record: &BackendRecord) -> impl PartialEq + use<'_> {
     let status = record.status.as_ref();
     let addr = status.map(|status| status.backend_addr.as_str());

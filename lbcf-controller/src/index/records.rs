@@ -108,7 +108,7 @@ impl Records {
         self.units(owner).next().is_some()
     }
 
-    /// Whether some records cannot be parsed, so that it is unknown what they register.
+    /// True if some records cannot be parsed, so that it is unknown what they register.
     pub(crate) fn has_unreadable(&self) -> bool {
         self.store.has_unreadable()
     }
@@ -118,12 +118,12 @@ impl Records {
         self.kept.get(owner)
     }
 
-    /// How many records of an owner are not being deleted.
+    /// The number of records of an owner that are not being deleted.
     pub(crate) fn count_kept(&self, owner: &Owner) -> usize {
         self.kept.count(owner)
     }
 
-    /// How many readable records a load balancer has, which is named by its request.
+    /// The number of readable records of a load balancer, which is named by its request.
     pub(crate) fn count_of_load_balancer(&self, lb: &RequestKey) -> usize {
         self.by_load_balancer.count(lb)
     }
@@ -147,7 +147,7 @@ impl Records {
         records.cloned()
     }
 
-    /// Whether a record has an address, in whatever namespace.
+    /// True if a record has an address, in whatever namespace.
     pub(crate) fn has_address(&self, address: &AddressKey) -> bool {
         self.at(address.as_ref()).next().is_some()
     }
@@ -168,7 +168,7 @@ impl Records {
     }
 }
 
-/// Whether a record is registered and stays so.
+/// True if a record is registered and stays so.
 pub(crate) fn counts_as_registered(record: &BackendRecord) -> bool {
     !record.is_deleting() && is_registered(record)
 }
@@ -192,7 +192,7 @@ pub(crate) fn unit_of(record: &BackendRecord) -> &str {
         .map_or("", String::as_str)
 }
 
-/// What decides to which owner, unit, pod and load balancer a record belongs.
+/// The fields that decide to which owner, unit, pod and load balancer a record belongs.
 fn place_of(record: &BackendRecord) -> impl PartialEq + use<'_> {
     let metadata = &record.metadata;
     (

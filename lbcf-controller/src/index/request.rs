@@ -16,7 +16,7 @@ pub(crate) enum RequestKey {
     /// A Bind's records, finalizer and deletion.
     Bind(ObjectKey),
     /// One load balancer of a Bind. Each is reconciled on its own, so that a slow one delays no
-    /// other (u5).
+    /// other.
     BindLoadBalancer(BindLoadBalancerKey),
     Record(ObjectKey),
     /// The readiness gate of a pod that has it.
@@ -55,7 +55,7 @@ impl RequestKey {
         "Service",
     ];
 
-    /// The kind, as metrics and logs name it (b144).
+    /// The kind, as metrics and logs name it.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Driver(_) | Self::DriverHealth(_) => "LoadBalancerDriver",

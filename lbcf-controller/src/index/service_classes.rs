@@ -1,9 +1,9 @@
-//! Which drivers serve the Services of a class, which Services have it, and what was made for them (d72).
+//! Which drivers serve the Services of a class, which Services have it, and what was made for them.
 
+use super::ServiceView;
 use super::multi_map::MultiMap;
 use super::store::Diff;
-use super::{Index, ServiceView};
-use crate::api::names::{SYSTEM_NAMESPACE, is_draining};
+use crate::api::names::is_draining;
 use crate::api::{BackendGroup, LoadBalancer, LoadBalancerDriver, ObjectExt, ObjectKey};
 use crate::index::request::{Request, RequestKey};
 use kube::Resource;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 #[derive(Debug, Default)]
 pub(super) struct ServiceClasses {
-    drivers: MultiMap<String, ObjectKey>,
+    pub(super) drivers: MultiMap<String, ObjectKey>,
     services: MultiMap<String, ObjectKey>,
-    load_balancers: MultiMap<ObjectKey, ObjectKey>,
-    groups: MultiMap<ObjectKey, ObjectKey>,
+    pub(super) load_balancers: MultiMap<ObjectKey, ObjectKey>,
+    pub(super) groups: MultiMap<ObjectKey, ObjectKey>,
 }
 
 /// The Service that is the controller of an object, in the sense of owner references.
@@ -123,40 +123,68 @@ fn owned_changed<K: Resource>(
     keys.map(Request::normal).collect()
 }
 
-impl Index {
-    /// The drivers that name a class and may serve a namespace: its own, and those for all namespaces.
-    pub(crate) fn drivers_of_class(
-        &self,
-        class: &str,
-        namespace: &str,
-    ) -> Vec<Arc<LoadBalancerDriver>> {
-        let keys = self.service_classes.drivers.get(&class.to_owned());
-        let keys =
-            keys.filter(|key| *key.namespace == *namespace || *key.namespace == *SYSTEM_NAMESPACE);
-        keys.filter_map(|key| self.find(key)).collect()
-    }
-
-    /// The load balancers and groups whose controller is a Service with this uid.
-    pub(crate) fn owned_by_service(
-        &self,
-        service: &ObjectKey,
-        uid: &str,
-    ) -> (Vec<Arc<LoadBalancer>>, Vec<Arc<BackendGroup>>) {
-        let classes = &self.service_classes;
-        let lbs = classes.load_balancers.get(service);
-        let groups = classes.groups.get(service);
+/// The driver that has a class: the oldest, or of equal age the first by name. One that is being deleted
+/// has none, and one that accepts nothing new only where there is no other.
+pub(crate) fn claimant(drivers: &[Arc<LoadBalancerDriver>]) -> Option<&Arc<LoadBalancerDriver>> {
+    let alive = drivers.iter().filter(|driver| !driver.is_deleting());
+    alive.min_by_key(|driver| {
+        let meta = &driver.metadata;
+        let created = meta.creation_timestamp.as_ref().map(|time| time.0);
         (
-            lbs.filter_map(|key| self.find::<LoadBalancer>(key))
-                .filter(|lb| is_owned(&lb.metadata, uid))
-                .collect(),
-            groups
-                .filter_map(|key| self.find::<BackendGroup>(key))
-                .filter(|group| is_owned(&group.metadata, uid))
-                .collect(),
+            is_draining(meta.labels.as_ref()),
+            created,
+            &meta.name,
+            &meta.namespace,
         )
-    }
+    })
 }
 
-fn is_owned(metadata: &ObjectMeta, uid: &str) -> bool {
-    service_of(metadata).is_some_and(|(_, owner)| owner == uid)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn driver(name: &str, created: u8, meta: &Value) -> Arc<LoadBalancerDriver> {
+        let mut driver = json!({
+            "apiVersion": "lbcf.tkestack.io/v1beta1", "kind": "LoadBalancerDriver",
+            "metadata": {
+                "name": name, "namespace": "ns",
+                "creationTimestamp": format!("2026-01-01T00:00:{created:02}Z"),
+            },
+            "spec": {"driverType": "Webhook", "url": "http://driver"},
+        });
+        json_patch::merge(&mut driver["metadata"], meta);
+        Arc::new(serde_json::from_value(driver).unwrap())
+    }
+
+    #[test]
+    fn d72_the_oldest_driver_has_the_class() {
+        let plain = json!({});
+        let deleting = json!({"deletionTimestamp": "2026-01-02T00:00:00Z"});
+        let draining = json!({"labels": {"lbcf.tkestack.io/driver-draining": "True"}});
+        for (drivers, expected) in [
+            (vec![], None),
+            (
+                vec![driver("a", 2, &plain), driver("b", 1, &plain)],
+                Some("b"),
+            ),
+            (
+                vec![driver("b", 1, &plain), driver("a", 1, &plain)],
+                Some("a"),
+            ),
+            (
+                vec![driver("a", 1, &deleting), driver("b", 2, &plain)],
+                Some("b"),
+            ),
+            (
+                vec![driver("a", 1, &draining), driver("b", 2, &plain)],
+                Some("b"),
+            ),
+            (vec![driver("a", 1, &draining)], Some("a")),
+            (vec![driver("a", 1, &deleting)], None),
+        ] {
+            let found = claimant(&drivers).map(|driver| driver.metadata.name.clone().unwrap());
+            assert_eq!(found.as_deref(), expected);
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! What reconciling needs of a Service that has, had or may get load balancers of a class (d72). Other
+//! The part of a Service that reconciling needs and that has, had or may get load balancers of a class. Other
 //! Services cost no memory for it.
 
 use crate::api::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE};
@@ -14,14 +14,14 @@ pub(crate) struct ServiceLoadBalancer {
     pub uid: String,
     /// `spec.loadBalancerClass` if the type is LoadBalancer.
     pub class: Option<String>,
-    /// Whether the type is LoadBalancer.
+    /// True if the type is LoadBalancer.
     pub is_load_balancer: bool,
     pub annotations: BTreeMap<String, String>,
     pub finalizers: Vec<String>,
     pub ingress: Vec<Ingress>,
-    /// The fields of its spec that a class may pass to its driver, by name (d75).
+    /// The fields of its spec that a class may pass to its driver, by name.
     pub fields: BTreeMap<&'static str, String>,
-    /// Whether node ports are allocated.
+    /// True if node ports are allocated.
     pub has_node_ports: bool,
 }
 

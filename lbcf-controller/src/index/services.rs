@@ -15,14 +15,14 @@ pub(crate) struct ServiceView {
     pub version: u64,
     /// Its type is ExternalName: a name in DNS, without endpoints.
     pub is_external_name: bool,
-    /// Whether its type is NodePort or LoadBalancer (u16).
+    /// True if its type is NodePort or LoadBalancer.
     pub has_node_ports: bool,
     pub ports: Vec<ServicePortView>,
     pub selector: BTreeMap<String, String>,
     /// `externalTrafficPolicy: Local`: a node forwards only to its own pods.
     pub is_local: bool,
     pub deleting: bool,
-    /// What concerns its load balancers, if it may have any of a class.
+    /// The part that concerns its load balancers, if it may have any of a class.
     pub load_balancer: Option<Box<ServiceLoadBalancer>>,
 }
 
@@ -94,7 +94,7 @@ impl ServiceView {
         }
     }
 
-    /// The port on each node that forwards to a port of the service (b112).
+    /// The port on each node that forwards to a port of the service.
     pub(crate) fn node_port(&self, port: i32, protocol: &str) -> Option<i32> {
         if self.deleting || !self.has_node_ports {
             return None;
@@ -106,7 +106,7 @@ impl ServiceView {
             .filter(|node_port| *node_port != 0)
     }
 
-    /// Whether nothing changed that concerns groups.
+    /// True if nothing changed that concerns groups.
     pub(super) fn is_equivalent(&self, other: &Self) -> bool {
         let bare = |view: &Self| Self {
             version: 0,

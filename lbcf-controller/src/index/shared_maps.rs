@@ -4,7 +4,7 @@
 use crate::api::{BackendRecord, StringMap};
 use std::collections::HashSet;
 
-/// How many maps there are at least before those that no record has any more are removed.
+/// The least number of maps before those that no record has any more are removed.
 const MIN_PRUNED: usize = 64;
 
 #[derive(Debug, Default)]

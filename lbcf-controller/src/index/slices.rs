@@ -1,9 +1,8 @@
-//! EndpointSlices, reduced to what reconciling needs (e1 to e18).
+//! EndpointSlices, reduced to what reconciling needs.
 //!
 //! Only the slices that name a Service are of interest, and of an endpoint what decides about its
 //! registration or is sent to a driver. Texts that the endpoints of a slice share are kept once.
 
-mod malformed;
 mod parse;
 
 pub(crate) use parse::SliceParts;
@@ -25,16 +24,16 @@ pub(crate) struct SliceView {
     pub ports: Vec<SlicePort>,
     /// In the order of their addresses.
     pub endpoints: Vec<Endpoint>,
-    /// What is malformed, by field. The rest of the slice counts (d64).
+    /// The malformed parts, by field. The rest of the slice counts.
     pub problems: Vec<String>,
-    /// Whether a malformed field leaves unknown which endpoints the slice has.
+    /// True if a malformed field leaves unknown which endpoints the slice has.
     pub is_unknown: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SlicePort {
     pub name: String,
-    /// None stands for all ports (e14, e16).
+    /// None stands for all ports.
     pub port: Option<i32>,
     pub protocol: Protocol,
     pub app_protocol: Option<String>,
@@ -42,7 +41,7 @@ pub(crate) struct SlicePort {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
-    /// The first of its addresses, which are interchangeable (e5). It is the unit of an
+    /// The first of its addresses, which are interchangeable. It is the unit of an
     /// owner's backends.
     pub address: Unit,
     pub conditions: EndpointConditions,
@@ -50,11 +49,11 @@ pub(crate) struct Endpoint {
     pub node_name: Option<Arc<str>>,
     pub zone: Option<Arc<str>>,
     pub hostname: Option<Arc<str>>,
-    /// The zones of its hints (e11).
+    /// The zones of its hints.
     pub for_zones: Box<[Arc<str>]>,
 }
 
-/// The pod that an endpoint stands for (e13).
+/// The pod that an endpoint stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PodTarget {
     pub name: Arc<str>,
@@ -70,24 +69,24 @@ pub(crate) struct EndpointConditions {
 }
 
 impl EndpointConditions {
-    /// Whether it accepts traffic; unknown counts as ready (e6).
+    /// True if it accepts traffic; unknown counts as ready.
     pub(crate) fn is_ready(self) -> bool {
         self.ready.unwrap_or(true)
     }
 
-    /// Whether it is ready apart from terminating; unknown is what `ready` says (e7).
+    /// True if it is ready apart from terminating; unknown is what `ready` says.
     pub(crate) fn is_serving(self) -> bool {
         self.serving.unwrap_or_else(|| self.is_ready())
     }
 
-    /// Whether it is going away; unknown counts as no (e8).
+    /// True if it is going away; unknown counts as no.
     pub(crate) fn is_terminating(self) -> bool {
         self.terminating.unwrap_or(false)
     }
 }
 
 impl Endpoint {
-    /// Whether it is for one of these zones (e11).
+    /// True if it is for one of these zones.
     pub(crate) fn is_for_zone(&self, zones: &[String]) -> bool {
         let is_selected = |zone: &Arc<str>| zones.iter().any(|selected| **selected == **zone);
         if self.for_zones.is_empty() {

@@ -5,22 +5,65 @@
 //! replaces a newer one, and an object that a write removed does not return with a watch event
 //! that was still on its way.
 //!
-//! Versions go back only when the cluster is restored from a backup (d39). Lists are read from the
+//! Versions go back only when the cluster is restored from a backup. Lists are read from the
 //! API server's storage, never from a cache that may trail it. So what a list contains replaces
 //! all states that were known before it was requested, older or newer.
 
-use super::{Lookup, StoreEvent};
 use crate::api::ObjectKey;
 use kube::Resource;
 use kube::api::ObjectMeta;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+/// A change of a store. The first five are those of kube's watcher.
+#[derive(Debug)]
+pub(crate) enum StoreEvent<T> {
+    /// A watch begins to list all objects.
+    Init,
+    InitApply(T),
+    /// The list is complete: objects that it did not contain do not exist.
+    InitDone,
+    Apply(T),
+    Delete(T),
+    /// A listed or changed object cannot be parsed; only its name is known.
+    Unreadable(ObjectKey),
+    UnreadableDelete(ObjectKey),
+    /// The response to a write of this process, which arrives before or after the watch event.
+    Written(T),
+    /// A state that this process read live, outside of the watch. Another writer may have changed it.
+    Read(T),
+    /// The API server responded that the object does not exist, of which this version was known
+    /// when it was read. A watch that had to list again may never report the deletion.
+    NotFound(ObjectKey, u64),
+}
+
+impl<T> StoreEvent<T> {
+    /// The object that the event adds or changes.
+    pub(super) fn object_mut(&mut self) -> Option<&mut T> {
+        match self {
+            Self::InitApply(object)
+            | Self::Apply(object)
+            | Self::Written(object)
+            | Self::Read(object) => Some(object),
+            _ => None,
+        }
+    }
+}
+
+/// The result of looking up an object.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Lookup<T> {
+    Found(T),
+    Missing,
+    /// It exists but cannot be parsed, so that nothing can be concluded from it.
+    Unreadable,
+}
+
 pub(crate) trait Versioned {
     fn key(&self) -> ObjectKey;
     /// The resourceVersion; 0 if the API server's is not a number.
     fn version(&self) -> u64;
-    /// Whether this is the last state of an object that was removed.
+    /// True if this is the last state of an object that was removed.
     fn is_removed(&self) -> bool {
         false
     }
@@ -54,7 +97,7 @@ pub(super) struct Diff<T> {
 }
 
 impl<T> Diff<T> {
-    /// Whether the object was created or deleted, or its two states differ by this function.
+    /// True if the object was created or deleted, or its two states differ by this function.
     pub(super) fn is_change(&self, differ: impl Fn(&T, &T) -> bool) -> bool {
         match (&self.old, &self.new) {
             (Some(old), Some(new)) => differ(old, new),
@@ -73,7 +116,7 @@ pub(crate) struct Store<T> {
     /// states.
     removed: HashMap<ObjectKey, u64>,
     listing: Option<Listing>,
-    /// Whether the versions that are known say nothing about those of the next list, or of the one
+    /// True if the versions that are known say nothing about those of the next list, or of the one
     /// that is being received.
     forgets_versions: bool,
 }

@@ -1,4 +1,4 @@
-//! BackendGroup: the load balancers that it names, and its status (b106 to b118).
+//! BackendGroup: the load balancers that it names, and its status.
 //!
 //! Its backends are reconciled like a Bind's, by [`backends`](crate::backends).
 
@@ -70,7 +70,7 @@ impl OwnerKind for BackendGroup {
         &mut status.conditions
     }
 
-    /// The event is recorded when this state is reached, and not repeated (b115, u37).
+    /// The event is recorded when this state is reached, and not repeated.
     fn report(&self, context: &Context, old: &BackendGroupStatus, new: &BackendGroupStatus) {
         let is_complete = |status: &BackendGroupStatus| {
             status.backends > 0 && status.backends == status.registered_backends

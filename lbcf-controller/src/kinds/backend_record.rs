@@ -1,10 +1,9 @@
-//! BackendRecord: registering and deregistering one address (b119 to b126).
+//! BackendRecord: registering and deregistering one address.
 
 mod backend;
 mod calls;
 mod conflict;
 mod decide;
-mod endpoint;
 mod observe;
 mod ownerless;
 mod reconcile;

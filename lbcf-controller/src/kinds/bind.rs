@@ -1,8 +1,8 @@
-//! Bind: load balancers and backends in one object (b127 to b134, d77).
+//! Bind: load balancers and backends in one object.
 //!
 //! Its backends are reconciled like a BackendGroup's, by [`backends`](crate::backends). Each of its
 //! [load balancers](load_balancer) is reconciled on its own, so that a slow or failing one delays neither
-//! the others nor the backends (u5).
+//! the others nor the backends.
 
 pub(crate) mod load_balancer;
 mod owner;

@@ -1,4 +1,4 @@
-//! LoadBalancer: one load balancer in an object of its own (b101 to b105).
+//! LoadBalancer: one load balancer in an object of its own.
 
 pub(crate) mod lifecycle;
 
@@ -66,7 +66,7 @@ impl ManagedLoadBalancer for LoadBalancer {
                 (false, _) => LoadBalancerPhase::Kept,
             },
             creation: Creation::of(&status.conditions),
-            // The attributes are compared with those that the driver got last (d6, u1). If giving
+            // The attributes are compared with those that the driver got last. If giving
             // it others failed since, it is unknown which it has.
             is_synced: !has_failed(&status.conditions, Self::SYNCED) && has_attributes,
             spec: self.spec.lb_spec.clone(),
@@ -93,7 +93,7 @@ impl ManagedLoadBalancer for LoadBalancer {
         context: &Context,
         status: TargetLoadBalancerStatus,
     ) -> Result<(), Error> {
-        // The attributes themselves are in the spec, and there may be many of them (d47).
+        // The attributes themselves are in the spec, and there may be many of them.
         let synced = status.last_synced_attributes;
         let synced = synced.map(|attributes| attributes.digest());
         let stored = self.status.as_ref();

@@ -1,4 +1,4 @@
-//! Services of type LoadBalancer whose class a driver has (d72 to d74).
+//! Services of type LoadBalancer whose class a driver has.
 //!
 //! [`desired`] has the LoadBalancers and BackendGroups that a Service should have, [`ingress`] the addresses
 //! that its status should show, [`decide`] the writes that are due, [`ensure`] those of them until it has its

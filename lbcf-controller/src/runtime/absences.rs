@@ -1,4 +1,4 @@
-//! Since when addresses of an owner are in no EndpointSlice (d61).
+//! Since when addresses of an owner are in no EndpointSlice.
 //!
 //! An endpoint that moves to another slice is in neither for a moment if the slices are written one after
 //! the other. This is kept in memory only: after a start they wait the whole time again.
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 pub(crate) struct Absences(Mutex<HashMap<Owner, BTreeMap<Unit, Instant>>>);
 
 impl Absences {
-    /// How much is left of the time that an absent unit is waited for.
+    /// The rest of the time that an absent unit is waited for.
     pub(crate) fn wait(&self, owner: &Owner, unit: &Unit, grace_period: Duration) -> Duration {
         let now = Instant::now();
         let mut absences = self.0.lock();

@@ -1,4 +1,4 @@
-//! What reconciling needs: the index, the clients of the API server and of drivers, and the little
+//! The shared state of reconciling: the index, the clients of the API server and of drivers, and the little
 //! state that is kept in memory.
 
 use crate::api::{LoadBalancerDriver, NamespacedKind, ObjectKey, StringMap};
@@ -240,7 +240,7 @@ impl Context {
         self.queue.permit(key, self.options.calls_per_driver).await
     }
 
-    /// The slots of a call about a load balancer (u38, b159). A driver that does not exist may be
+    /// The slots of a call about a load balancer. A driver that does not exist may be
     /// created before the call.
     pub(crate) fn call_limits(
         &self,
@@ -313,7 +313,7 @@ impl Context {
         }
     }
 
-    /// How long a status with counts cannot be written yet.
+    /// The time until a status with counts can be written.
     pub(crate) fn status_wait(&self, key: &RequestKey) -> Option<Duration> {
         let next = *self.status_written.lock().get(key)? + self.options.status_interval;
         next.checked_duration_since(Instant::now())

@@ -1,11 +1,11 @@
-//! Whether a driver outlives what is created with it (d32).
+//! Drivers outlive what is created with them.
 
 use crate::api::names::FINALIZER_DRIVER;
 use crate::api::{LoadBalancerDriver, ObjectExt, ObjectKey};
 use crate::runtime::context::Context;
 use crate::runtime::outcome::Error;
 
-/// What may begin with a driver. Whatever has begun, meaning that the first step of it is stored, is
+/// The calls that may begin with a driver. Whatever has begun, meaning that the first step of it is stored, is
 /// changed, finished and undone in every case, for only this driver can do that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DriverProtection {

@@ -18,7 +18,7 @@ pub(crate) enum Incomplete {
     /// The driver was not called, so that there is nothing to report.
     NotCalled(Action),
     Running(Action),
-    /// It has been running for long, which an event and the object's condition report (d46).
+    /// It has been running for long, which an event and the object's condition report.
     StillRunning(Action, Wait),
     Failed(OperationFailure),
 }
@@ -56,8 +56,7 @@ pub(crate) struct Operand<'a> {
 }
 
 /// Calls the webhook of an operation once. Each result but success is recorded as an event, whose
-/// reason is `Running`, `Failed` or, without a valid response, `Invalid` before the operation's name
-/// (b102 to b104, b120 to b123).
+/// reason is `Running`, `Failed` or, without a valid response, `Invalid` before the operation's name.
 pub(crate) async fn operate<W>(
     context: &Context,
     operand: Operand<'_>,
@@ -87,40 +86,27 @@ where
             context.end_wait(key, operand.regarding);
         }
     }
-    let (event, message, incomplete) = match result {
-        Ok(response) => {
-            let (status, message) = (response.status(), response.message().to_owned());
-            let retry_delay = response.min_retry_delay();
-            let key = ObjectKey::of(driver);
-            tracing::debug!(webhook = W::INFO.name, driver = %key, ?status, message);
-            let event_message = format!("msg: {message}");
-            match status {
-                Status::Succ => return Ok(response),
-                Status::Running => {
-                    // d22: a driver's own delay is kept exactly.
-                    let delay = retry_delay.unwrap_or(context.options.poll_interval);
-                    let action = Action::RequeueAfter(delay);
-                    if let Some(wait) = long_running(context, operand, W::INFO.name) {
-                        context.recorder.record_wait(operand.regarding, &wait);
-                        return Err(Incomplete::StillRunning(action, wait));
-                    }
-                    (
-                        (Normal, "Running"),
-                        event_message,
-                        Incomplete::Running(action),
-                    )
-                }
-                Status::Fail => {
-                    tracing::warn!(webhook = W::INFO.name, driver = %key, message, "the driver failed; retrying");
-                    let failed = Incomplete::Failed(OperationFailure {
-                        reason: reasons::OPERATION_FAILED,
-                        message,
-                        retry_delay,
-                    });
-                    ((Warning, "Failed"), event_message, failed)
-                }
-            }
-        }
+    conclude::<W>(context, operand, driver, operation, result)
+}
+
+/// Records the event about a call's result, and says what follows from it.
+fn conclude<W>(
+    context: &Context,
+    operand: Operand<'_>,
+    driver: &LoadBalancerDriver,
+    operation: &str,
+    result: Result<W::Response, DriverError>,
+) -> Result<W::Response, Incomplete>
+where
+    W: Webhook<Response: OperationResponse>,
+{
+    let (webhook, key) = (W::INFO.name, ObjectKey::of(driver));
+    let record = |event_type: EventType, outcome: &str, message: &str| {
+        let (recorder, reason) = (&context.recorder, format!("{outcome}{operation}"));
+        recorder.record_change(operand.regarding, event_type, &reason, message);
+    };
+    let response = match result {
+        Ok(response) => response,
         // The process ends, and the next leader repeats the call. Nothing follows from this one, as
         // its result is not known.
         Err(DriverError::NotLeading(_)) => {
@@ -128,23 +114,44 @@ where
         }
         Err(error) => {
             let message = in_full(&error);
-            let key = ObjectKey::of(driver);
-            tracing::warn!(webhook = W::INFO.name, driver = %key, error = message, "no valid response; retrying");
-            let failed = Incomplete::Failed(OperationFailure {
+            tracing::warn!(webhook, driver = %key, error = message, "no valid response; retrying");
+            record(Warning, "Invalid", &message);
+            return Err(Incomplete::Failed(OperationFailure {
                 reason: error.reason(),
-                message: message.clone(),
+                message,
                 retry_delay: None,
-            });
-            ((Warning, "Invalid"), message, failed)
+            }));
         }
     };
-    let (event_type, outcome): (EventType, _) = event;
-    let (recorder, reason) = (&context.recorder, format!("{outcome}{operation}"));
-    recorder.record_change(operand.regarding, event_type, &reason, &message);
-    Err(incomplete)
+    let (status, message) = (response.status(), response.message().to_owned());
+    let retry_delay = response.min_retry_delay();
+    tracing::debug!(webhook, driver = %key, ?status, message);
+    match status {
+        Status::Succ => Ok(response),
+        Status::Running => {
+            // A driver's own delay is kept exactly.
+            let delay = retry_delay.unwrap_or(context.options.poll_interval);
+            let action = Action::RequeueAfter(delay);
+            if let Some(wait) = long_running(context, operand, webhook) {
+                context.recorder.record_wait(operand.regarding, &wait);
+                return Err(Incomplete::StillRunning(action, wait));
+            }
+            record(Normal, "Running", &format!("msg: {message}"));
+            Err(Incomplete::Running(action))
+        }
+        Status::Fail => {
+            tracing::warn!(webhook, driver = %key, message, "the driver failed; retrying");
+            record(Warning, "Failed", &format!("msg: {message}"));
+            Err(Incomplete::Failed(OperationFailure {
+                reason: reasons::OPERATION_FAILED,
+                message,
+                retry_delay,
+            }))
+        }
+    }
 }
 
-/// How long the same call has to wait: the driver's delay is kept exactly (d22), and what runs is not
+/// The time that the same call has to wait: the driver's delay is kept exactly, and what runs is not
 /// polled more often because of an event. A failure without a delay may be repeated earlier than by the
 /// backoff.
 fn delay_after<W>(
@@ -170,7 +177,7 @@ where
     response.is_ok_and(|response| response.status() == Status::Running)
 }
 
-/// What to report of a webhook that responds `Running`, if it has done so for long.
+/// The wait for a webhook that responds `Running`, if it has done so for long.
 fn long_running(context: &Context, operand: Operand<'_>, webhook: &'static str) -> Option<Wait> {
     let stored = stored_since(operand.conditions, webhook);
     let since = context.waits.begin(operand.key?, webhook, stored);
@@ -178,8 +185,7 @@ fn long_running(context: &Context, operand: Operand<'_>, webhook: &'static str) 
     is_long.then(|| Wait::still_running(webhook, since.at))
 }
 
-/// In a dry run a driver is called only if it accepts that, and nothing follows from its response
-/// (b148).
+/// In a dry run a driver is called only if it accepts that, and nothing follows from its response.
 async fn dry_run<W>(context: &Context, driver: &LoadBalancerDriver, request: W::Request)
 where
     W: Webhook<Request: OperationRequest, Response: OperationResponse>,
@@ -202,7 +208,7 @@ where
     }
 }
 
-/// A new `retryID` (b102).
+/// A new `retryID`.
 pub(crate) fn retry_id() -> String {
     uuid::Uuid::new_v4().to_string()
 }

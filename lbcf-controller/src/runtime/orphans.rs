@@ -1,4 +1,4 @@
-//! How long records without an owner have waited for one (d34).
+//! The time that records without an owner have waited for one.
 //!
 //! This is kept in memory only: after a start they wait the whole time again.
 
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 pub(crate) struct Orphans(Mutex<HashMap<ObjectKey, Instant>>);
 
 impl Orphans {
-    /// How much is left of the time that a record without an owner waits for one.
+    /// The rest of the time that a record without an owner waits for one.
     pub(crate) fn wait(&self, record: &ObjectKey, grace_period: Duration) -> Duration {
         let now = Instant::now();
         let since = *self.0.lock().entry(record.clone()).or_insert(now);

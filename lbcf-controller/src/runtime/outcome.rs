@@ -1,13 +1,13 @@
-//! How a reconciliation ends.
+//! The result of a reconciliation.
 
 use crate::cluster::WriteError;
 use std::time::Duration;
 
-/// How soon an object is reconciled again whose state in the index was outdated. Usually a watch
+/// The delay after which an object is reconciled again whose state in the index was outdated. Usually a watch
 /// event enqueues it sooner.
 const STALE_DELAY: Duration = Duration::from_millis(200);
 
-/// What follows a reconciliation that did not fail.
+/// The next step after a reconciliation that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     /// One step is done; there may be another one.
@@ -55,7 +55,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// The delay that the driver asked for or the status announces, which is kept exactly (d22).
+    /// The delay that the driver asked for or the status announces, which is kept exactly.
     pub(crate) const fn retry_delay(&self) -> Option<Duration> {
         match self {
             Self::Operation(failure) => failure.retry_delay,
@@ -64,17 +64,17 @@ impl Error {
         }
     }
 
-    /// Whether the driver asked for the delay.
+    /// True if the driver asked for the delay.
     pub(crate) const fn has_delay_of_driver(&self) -> bool {
         matches!(self, Self::Operation(failure) if failure.retry_delay.is_some())
     }
 
-    /// Whether the object changed since it was read.
+    /// True if the object changed since it was read.
     pub(crate) const fn is_conflict(&self) -> bool {
         matches!(self, Self::Write(WriteError::Stale))
     }
 
-    /// What follows instead of a retry, for errors that do not count as failures: the object
+    /// The action instead of a retry, for errors that do not count as failures: the object
     /// changed since it was read, its namespace is being deleted and with it the object, a dry run got
     /// to its first write, or the process ends because it lost its lease.
     pub(crate) const fn action(&self) -> Option<Action> {

@@ -1,4 +1,4 @@
-//! Ensuring periodically: `ensurePolicy: Always` (b17, b139).
+//! Ensuring periodically: `ensurePolicy: Always`.
 
 use crate::api::{EnsurePolicy, EnsurePolicyType};
 use crate::index::RequestKey;
@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// If a policy sets none (b17).
+/// If a policy sets none.
 const DEFAULT_PERIOD: Duration = Duration::from_secs(60);
 
 /// The period of a policy, at least `min`; none if it is not `Always`. An invalid duration, which
@@ -33,7 +33,7 @@ pub(crate) enum Due {
 }
 
 impl Due {
-    /// What follows if nothing else is left to do.
+    /// The action if nothing else is left to do.
     pub(crate) const fn action(self) -> Action {
         match self {
             Self::Never | Self::Now => Action::AwaitChange,
@@ -47,12 +47,12 @@ impl Due {
 #[derive(Debug, Default)]
 pub(crate) struct Periods {
     due: Mutex<HashMap<RequestKey, Instant>>,
-    /// What was ensured since a start at which everything is to be ensured; `None` after another start.
+    /// The requests that were ensured since a start at which everything is to be ensured; `None` after another start.
     ensured: Option<Mutex<HashSet<RequestKey>>>,
 }
 
 impl Periods {
-    /// `ensure_at_start` makes everything due once, also what has no period (d56).
+    /// `ensure_at_start` makes everything due once, also what has no period.
     pub(crate) fn new(ensure_at_start: bool) -> Self {
         Self {
             due: Mutex::default(),

@@ -95,7 +95,7 @@ impl Queue {
         permit
     }
 
-    /// How long a request that is being reconciled would wait if it failed now.
+    /// The time that a request that is being reconciled would wait if it failed now.
     pub(crate) fn retry_delay(&self, key: &RequestKey) -> Duration {
         self.state.lock().retry_delay(key, jitter())
     }
@@ -106,7 +106,7 @@ impl Queue {
     }
 
     /// Makes requests due whose backoff has lost its reason, and returns how many. Those that wait for
-    /// a delay that a driver named go on waiting (d51).
+    /// a delay that a driver named go on waiting.
     pub(crate) fn end_backoff(&self, keys: &[RequestKey]) -> usize {
         let mut state = self.state.lock();
         let ended = keys.iter().filter(|key| state.end_backoff(key)).count();
@@ -115,7 +115,7 @@ impl Queue {
         ended
     }
 
-    /// Whether a request runs because its backoff was ended, so that a delay of it that was stored does
+    /// True if a request runs because its backoff was ended, so that a delay of it that was stored does
     /// not apply any more.
     pub(crate) fn is_backoff_ended(&self, key: &RequestKey) -> bool {
         self.state.lock().is_backoff_ended(key)

@@ -1,4 +1,4 @@
-//! When what failed is tried again, by a clock that does not jump (d57).
+//! When what failed is tried again, by a clock that does not jump.
 //!
 //! A Bind's `retryAfter` is wall-clock time, so that it binds the next process too. Each process translates
 //! it once, when it stores or first reads it: a wall clock that is set back by a day would delay the retry
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How far the clocks of two replicas may differ.
+/// The greatest difference between the clocks of two replicas.
 const SKEW: SignedDuration = SignedDuration::from_mins(1);
 
 /// By request: the stored time, and when that is.
@@ -28,7 +28,7 @@ impl RetryTimes {
         }
     }
 
-    /// How long is left until a stored time. `wall` is what the wall clock says, and `conditions` are those
+    /// The time until a stored time. `wall` is what the wall clock says, and `conditions` are those
     /// that were stored with the time.
     pub(crate) fn remaining(
         &self,
@@ -57,7 +57,7 @@ impl RetryTimes {
     }
 }
 
-/// How long is left of a delay that another process stored; none if the clock was set back since, or was
+/// The rest of a delay that another process stored; none if the clock was set back since, or was
 /// wrong when it was stored: then the failure has not happened yet. So a delay is never longer than the
 /// failure has lasted, and what it was.
 fn delay_of_other_process(

@@ -1,4 +1,4 @@
-//! Deregister verdicts: which pods that are not ready stay registered (b110, b111).
+//! Deregister verdicts: which pods that are not ready stay registered.
 //!
 //! They are kept in memory only: after a start, drivers are asked again.
 
@@ -8,6 +8,7 @@ use crate::process::lock::Mutex;
 use k8s_openapi::api::core::v1::Pod;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// The verdict on the pods that a driver was asked about last.
@@ -34,7 +35,7 @@ impl Default for VerdictOutcome {
 
 impl VerdictOutcome {
     /// The driver's response about pods of a namespace. It may trim a pod to name and namespace
-    /// (u25), or to its name, as it was asked about no other namespace.
+    ///, or to its name, as it was asked about no other namespace.
     pub(crate) fn of_response(namespace: &str, kept: &[Pod]) -> Self {
         let kept = kept.iter().map(|pod| &pod.metadata).filter(|meta| {
             let given = meta.namespace.as_deref().unwrap_or_default();
@@ -56,12 +57,12 @@ impl DeregisterVerdict {
         Self { asked, outcome }
     }
 
-    /// Whether it is about this pod, and not an earlier one of the same name.
+    /// True if it is about this pod, and not an earlier one of the same name.
     pub(crate) fn is_about(&self, pod: &PodView) -> bool {
         self.asked.get(&pod.key.name) == Some(&pod.uid)
     }
 
-    /// Whether a pod that is not ready stays registered. A pod that the driver was not asked about
+    /// True if a pod that is not ready stays registered. A pod that the driver was not asked about
     /// does.
     pub(crate) fn keeps(&self, pod: &PodView) -> bool {
         if !self.is_about(pod) {
@@ -83,10 +84,25 @@ pub(crate) struct LastVerdict {
     pub(crate) at: Instant,
     /// When the driver is asked again though no further pod became unready.
     pub(crate) due: Instant,
-    /// How many calls in a row failed.
+    /// The number of calls in a row that failed.
     pub(crate) failures: u32,
     /// The driver that was asked; none if it did not exist.
     pub(crate) driver: Option<DriverVersion>,
+}
+
+impl LastVerdict {
+    /// The time until the driver is asked again, unless the verdict lacks one of these pods, or failed with
+    /// another version of the driver.
+    pub(crate) fn remaining(
+        &self,
+        pods: &[Arc<PodView>],
+        driver: Option<&DriverVersion>,
+    ) -> Option<Duration> {
+        let is_complete = pods.iter().all(|pod| self.verdict.is_about(pod));
+        let is_other_driver = self.failures > 0 && self.driver.as_ref() != driver;
+        let remaining = self.due.checked_duration_since(Instant::now());
+        remaining.filter(|it| is_complete && !is_other_driver && !it.is_zero())
+    }
 }
 
 /// A driver's uid and generation. After a failure, another version is asked at once.
@@ -120,7 +136,7 @@ impl Verdicts {
     }
 
     /// Makes verdicts due whose last call to a driver failed, and forgets their failures. Returns their
-    /// owners (d51).
+    /// owners.
     pub(crate) fn end_backoff(&self, driver_uid: Option<&str>) -> Vec<Owner> {
         let mut verdicts = self.0.lock();
         let mut owners = Vec::new();

@@ -1,4 +1,4 @@
-//! Since when objects wait (d44).
+//! Since when objects wait.
 //!
 //! This is kept in memory only, because most waits end within a moment and are not worth a write.
 
@@ -17,7 +17,7 @@ pub(crate) struct Since {
     pub lasted: Duration,
 }
 
-/// What objects wait for: a reason, or the webhook that responds `Running`.
+/// The waits of objects: a reason, or the webhook that responds `Running`.
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
     began: Mutex<HashMap<RequestKey, (&'static str, Timestamp, Instant)>>,

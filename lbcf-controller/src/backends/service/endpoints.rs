@@ -1,7 +1,7 @@
-//! Which endpoints of a Service are backends (e1 to e17, d60 to d63). No I/O, no clock.
+//! Which endpoints of a Service are backends. No I/O, no clock.
 
 use crate::api::{DeregisterPolicy, ServiceSelection};
-use crate::backends::eligibility::{Eligibility, eligibility_of_unready};
+use crate::backends::pods::{Eligibility, eligibility_of_unready};
 use crate::index::{
     PodView, ServicePortView, ServiceView, SliceEndpoint, SliceView, Unit, UnitTally,
 };
@@ -18,7 +18,7 @@ pub(crate) struct EndpointCandidates {
     /// The pods behind them by uid, as far as the deregister policy needs them.
     pub pods: BTreeMap<String, Arc<PodView>>,
     pub verdict: Arc<DeregisterVerdict>,
-    /// Addresses that no slice has now, and whose records are kept for a moment (d61).
+    /// Addresses that no slice has now, and whose records are kept for a moment.
     pub awaited: BTreeSet<Unit>,
 }
 
@@ -35,14 +35,14 @@ pub(crate) struct EndpointPort {
 pub(crate) enum EndpointState {
     Ready,
     NotReady,
-    /// It is terminating and still serves what it has begun (e9).
+    /// It is terminating and still serves what it has begun.
     Draining,
     Terminated,
 }
 
 impl EndpointState {
-    /// An endpoint that is terminating is never ready, whatever else is published (e6 to e9). One whose
-    /// pod waits only for its registration is ready for that (d76).
+    /// An endpoint that is terminating is never ready, whatever else is published. One whose
+    /// pod waits only for its registration is ready for that.
     pub(crate) fn of(found: &SliceEndpoint) -> Self {
         let conditions = found.endpoint.conditions;
         match (conditions.is_terminating(), conditions.is_serving()) {
@@ -55,7 +55,7 @@ impl EndpointState {
 }
 
 impl EndpointCandidates {
-    /// One for each address, port and protocol, whichever slices have it (e1).
+    /// One for each address, port and protocol, whichever slices have it.
     pub(crate) fn backends(
         &self,
         selection: &ServiceSelection,
@@ -106,8 +106,8 @@ fn takes(selection: &ServiceSelection, found: &SliceEndpoint) -> bool {
         && (selection.zones.is_empty() || found.endpoint.is_for_zone(&selection.zones))
 }
 
-/// The port of a slice's endpoints that a Service's port stands for. They have the same name (e15); a
-/// slice's port without a number stands for all, of which it is the Service's targetPort (e14, e16).
+/// The port of a slice's endpoints that a Service's port stands for. They have the same name; a
+/// slice's port without a number stands for all, of which it is the Service's targetPort.
 pub(crate) fn port_of_slice(port: &ServicePortView, slice: &SliceView) -> Option<(i32, Protocol)> {
     let protocol = port.protocol();
     let mut ports = slice.ports.iter();
@@ -115,7 +115,7 @@ pub(crate) fn port_of_slice(port: &ServicePortView, slice: &SliceView) -> Option
     Some((found.port.or(port.target_port)?, protocol))
 }
 
-/// What counts of equal endpoints. Of states of the same pod it is the latest in its life, as one of the
+/// The endpoint that counts of equal ones. Of states of the same pod it is the latest in its life, as one of the
 /// slices may be outdated; of different pods it is the better one, as the other gave its address up.
 pub(crate) fn the_one<'a>(same: &[&'a SliceEndpoint]) -> Option<&'a SliceEndpoint> {
     let mut of_targets: BTreeMap<Option<&str>, (EndpointState, &SliceEndpoint)> = BTreeMap::new();
@@ -134,7 +134,7 @@ pub(crate) fn the_one<'a>(same: &[&'a SliceEndpoint]) -> Option<&'a SliceEndpoin
     best.map(|(_, found)| found)
 }
 
-/// What each unit counts in the status of its owner.
+/// The count of each unit in the status of its owner.
 pub(crate) fn tallies(backends: &[EndpointPort]) -> BTreeMap<Unit, UnitTally> {
     let mut tallies: BTreeMap<Unit, UnitTally> = BTreeMap::new();
     for backend in backends {

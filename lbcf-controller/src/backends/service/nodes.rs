@@ -1,4 +1,4 @@
-//! The node port of a Service on nodes (b112). No I/O, no clock.
+//! The node port of a Service on nodes. No I/O, no clock.
 
 use crate::api::ServiceSelection;
 use crate::index::{NodeView, ServiceView, takes_node};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct CandidateNode {
     pub node: Arc<NodeView>,
-    /// Whether a pod of the service is available on it.
+    /// True if a pod of the service is available on it.
     pub has_pods: bool,
 }
 
@@ -19,8 +19,8 @@ pub(crate) struct NodePort {
     pub node_port: i32,
 }
 
-/// b112: one backend on each selected node if the service has a port there. A service that forwards
-/// only on the node has backends where its pods are (u16).
+/// One backend on each selected node if the service has a port there. A service that forwards
+/// only on the node has backends where its pods are.
 pub(in crate::backends) fn backends<'a>(
     service: &ServiceView,
     selection: &'a ServiceSelection,

@@ -1,4 +1,4 @@
-//! Why not all backends of a Service are registered (d44, d64). No I/O, no clock.
+//! Why not all backends of a Service are registered. No I/O, no clock.
 
 use super::endpoints::port_of_slice;
 use super::selected::SelectedService;
@@ -8,7 +8,7 @@ use crate::cluster::{Wait, WaitEvent, some};
 use crate::index::{ServicePortView, ServiceView, SliceView};
 use std::sync::Arc;
 
-/// What the backends of a Service depend on.
+/// The state that the backends of a Service depend on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ServiceWait<'a> {
     pub(crate) selection: &'a ServiceSelection,
@@ -16,7 +16,7 @@ pub(crate) struct ServiceWait<'a> {
     pub(crate) selected: &'a SelectedService,
     pub(crate) counts: &'a OwnerCounts,
     pub(crate) owner: &'a OwnerView,
-    /// Whether all backends are registered.
+    /// True if all backends are registered.
     pub(crate) is_complete: bool,
 }
 
@@ -83,7 +83,7 @@ fn of_node_port(view: &ServiceWait<'_>) -> Option<Wait> {
     problem(reasons::NO_NODES_SELECTED, message)
 }
 
-/// What a user has to correct comes first; a malformed slice before what may follow from it.
+/// A problem that a user has to correct comes first; a malformed slice before what may follow from it.
 fn of_endpoints(view: &ServiceWait<'_>) -> Option<Wait> {
     let (selection, name) = (view.selection, view.name());
     let slices = &view.selected.slices;
@@ -149,8 +149,7 @@ fn malformed(slices: &[Arc<SliceView>]) -> Option<String> {
     Some(some(messages)).filter(|messages| !messages.is_empty())
 }
 
-/// The slices with endpoints that do not have the port. An empty list of ports means that none is defined
-/// (e14).
+/// The slices with endpoints that do not have the port. An empty list of ports means that none is defined.
 fn without_port(port: &ServicePortView, slices: &[&SliceView], name: &str) -> Option<String> {
     let with_endpoints = slices.iter().filter(|slice| !slice.endpoints.is_empty());
     let without = with_endpoints.filter(|slice| port_of_slice(port, slice).is_none());
@@ -191,7 +190,7 @@ fn none(
             );
             (message, WaitEvent::Problem)
         } else {
-            // A workload that is scaled to 0 is no mistake (d58).
+            // A workload that is scaled to 0 is no mistake.
             (format!("{name} has no endpoints"), WaitEvent::Progress)
         }
     } else if !has_endpoints(selected) {

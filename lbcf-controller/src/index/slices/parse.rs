@@ -1,6 +1,5 @@
 //! Reads a slice as far as it is well-formed.
 
-use super::malformed::Problems;
 use super::{Endpoint, EndpointConditions, PodTarget, SlicePort, SliceView};
 use crate::api::{AddressFamily, ObjectKey, key_of};
 use crate::index::store::version_of;
@@ -13,9 +12,9 @@ use std::collections::HashSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-/// The label of a slice that names its Service (e1).
+/// The label of a slice that names its Service.
 const LABEL_SERVICE: &str = "kubernetes.io/service-name";
-/// How many endpoints a slice may have (e4), and an endpoint addresses (e5).
+/// The number of endpoints that a slice may have, and an endpoint addresses.
 const MAX_ENDPOINTS: usize = 1000;
 const MAX_ADDRESSES: usize = 100;
 
@@ -27,7 +26,7 @@ pub(crate) struct SliceParts<'a> {
     pub ports: Option<&'a RawValue>,
 }
 
-/// An endpoint as it is written. Whatever else it has is ignored, such as `deprecatedTopology` (e10).
+/// An endpoint as it is written. Whatever else it has is ignored, such as `deprecatedTopology`.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WrittenEndpoint {
@@ -142,7 +141,7 @@ fn items<T: DeserializeOwned>(
     Some(items.collect())
 }
 
-/// There may be more than 100 (e14).
+/// There may be more than 100.
 fn read_ports(parts: SliceParts<'_>, problems: &mut Problems) -> Option<Vec<SlicePort>> {
     let mut ports: Vec<SlicePort> = Vec::new();
     for (i, written) in items::<WrittenPort>(parts.ports, "ports", problems)? {
@@ -232,7 +231,7 @@ fn read_endpoints(
     Some(endpoints)
 }
 
-/// The first address, if all are of the slice's type (e3, e5). An IP address has one spelling, so that
+/// The first address, if all are of the slice's type. An IP address has one spelling, so that
 /// equal ones are found.
 fn read_address(
     addresses: &[String],
@@ -308,5 +307,38 @@ impl Texts {
         let text: Arc<str> = text.into();
         self.0.insert(Arc::clone(&text));
         Some(text)
+    }
+}
+
+/// The number of problems of a slice that are kept; a thousand endpoints may have the same.
+const KEPT: usize = 3;
+
+/// The malformed parts of a slice, by field.
+#[derive(Debug, Default)]
+pub(super) struct Problems {
+    texts: Vec<String>,
+    others: usize,
+}
+
+impl Problems {
+    pub(super) fn add(&mut self, field: &str, problem: &str) {
+        if self.texts.len() < KEPT {
+            self.texts.push(format!("{field}: {problem}"));
+        } else {
+            self.others += 1;
+        }
+    }
+
+    /// The value, or none and a problem.
+    pub(super) fn catch<T>(&mut self, field: &str, read: serde_json::Result<T>) -> Option<T> {
+        read.inspect_err(|error| self.add(field, &error.to_string()))
+            .ok()
+    }
+
+    pub(super) fn texts(mut self) -> Vec<String> {
+        if self.others > 0 {
+            self.texts.push(format!("and {} more", self.others));
+        }
+        self.texts
     }
 }

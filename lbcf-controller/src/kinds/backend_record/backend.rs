@@ -1,17 +1,26 @@
-//! The whole pod or service behind a record, for a driver.
+//! The whole pod, Service or endpoint behind a record, for a driver.
 
 use super::endpoint;
 use crate::api::{BackendRecord, ObjectKey, PodBackendRecord, ServiceBackendRecord};
-use crate::backends::{Backend, node_source, pod_port, source_of};
-use crate::index::{NodeView, Owner, PodView, ServiceView};
+use crate::backends::{
+    Backend, EndpointState, endpoint_record_name, node_source, pod_port, port_of_slice, source_of,
+    the_one,
+};
+use crate::index::{
+    Index, NodeView, Owner, PodView, ServicePortView, ServiceView, SliceEndpoint, service_key,
+};
 use crate::runtime::{Context, Error};
-use lbcf_driver_sdk::webhook::{GenerateBackendAddrRequest, PodBackend, ServiceBackend};
+use lbcf_driver_sdk::webhook::{
+    AddressType, BackendPort, EndpointBackend, EndpointService, GenerateBackendAddrRequest,
+    PodBackend, Protocol, ServiceBackend,
+};
+use std::sync::Arc;
 
 /// Puts the backend into the request, as the API server has it now.
 ///
 /// # Errors
 /// [`Error::BackendChanged`] if it is not what the record was created for, or cannot be registered
-/// now (b120). A watch event follows that replaces or enqueues the record, unless the change was
+/// now. A watch event follows that replaces or enqueues the record, unless the change was
 /// reverted: therefore it is retried.
 pub(super) async fn fetch(
     context: &Context,
@@ -26,7 +35,7 @@ pub(super) async fn fetch(
             return Err(Error::BackendChanged(name.to_owned()));
         };
         if let (Some(pod), Some(uid)) = (&record.spec.pod_backend, pod_uid) {
-            // The slices say whether it is ready (e6).
+            // The slices say whether it is ready.
             let is_target = |pod: &PodView| *pod.uid == *uid && !pod.deleting;
             request.pod_backend = fetch_pod(context, record, pod, is_target).await?;
             if request.pod_backend.is_none() {
@@ -68,8 +77,8 @@ async fn fetch_pod(
     Ok(pod.map(|pod| PodBackend { pod, port }))
 }
 
-/// Whether the record was created for this pod, whose uid or address is in the record's name (b45,
-/// b48), and not for an earlier one of the same name.
+/// True if the record was created for this pod, whose uid or address is in the record's name, and not for an
+/// earlier one of the same name.
 fn is_pod_of(record: &BackendRecord, backend: &PodBackendRecord, pod: &PodView) -> bool {
     let Some(owner) = Owner::of(record) else {
         return false;
@@ -106,4 +115,88 @@ async fn fetch_service(
         node_name: backend.node_name.clone(),
         node_addresses: node.addresses.clone(),
     }))
+}
+
+/// The uid of the pod, if it is one, and what the slices say about the endpoint; none if it is not what
+/// the record was created for, or cannot be registered now.
+pub(super) fn find(
+    index: &Index,
+    record: &BackendRecord,
+) -> Option<(Option<Arc<str>>, EndpointBackend)> {
+    let (service, port) = service_port(index, record)?;
+    let found = index.endpoints_of_record(record);
+    let backend = record.spec.endpoint_backend.as_ref()?;
+    let wanted = (backend.port.number(), backend.port.protocol());
+    let is_wanted = |found: &&SliceEndpoint| port_of_slice(&port, &found.slice) == Some(wanted);
+    let same: Vec<&SliceEndpoint> = found.iter().filter(is_wanted).collect();
+    let found = the_one(&same)?;
+    let is_same = is_of_record(record, found) && EndpointState::of(found) == EndpointState::Ready;
+    let pod_uid = found.endpoint.pod.as_ref().map(|pod| Arc::clone(&pod.uid));
+    is_same.then(|| (pod_uid, to_wire(&service, &port, found, wanted)))
+}
+
+/// True if the endpoint can be registered.
+pub(super) fn is_available(index: &Index, record: &BackendRecord) -> bool {
+    find(index, record).is_some()
+}
+
+fn service_port(
+    index: &Index,
+    record: &BackendRecord,
+) -> Option<(Arc<ServiceView>, ServicePortView)> {
+    let owner = Owner::of(record)?;
+    let selection = index.backend_owner(&owner)?.service_of_endpoints()?;
+    let service = index.find::<ServiceView>(&service_key(&owner, selection))?;
+    let port = service.port(&selection.port)?.clone();
+    Some((service, port))
+}
+
+/// True if the record was created for this endpoint, whose target is in the record's name.
+fn is_of_record(record: &BackendRecord, found: &SliceEndpoint) -> bool {
+    let (Some(owner), Some(backend)) = (Owner::of(record), &record.spec.endpoint_backend) else {
+        return false;
+    };
+    let target = found.endpoint.pod.as_ref();
+    let target = target.map_or("", |pod| &*pod.uid);
+    let name = endpoint_record_name(&owner, &record.spec.lb_name, backend, target);
+    record.metadata.name.as_ref() == Some(&name)
+}
+
+fn to_wire(
+    service: &ServiceView,
+    service_port: &ServicePortView,
+    found: &SliceEndpoint,
+    port: (i32, Protocol),
+) -> EndpointBackend {
+    let SliceEndpoint {
+        slice,
+        endpoint,
+        awaits_gate,
+    } = found;
+    let text = |text: &Option<Arc<str>>| text.as_ref().map(ToString::to_string);
+    let protocol = service_port.protocol();
+    let mut ports = slice.ports.iter();
+    let slice_port = ports.find(|it| it.name == service_port.name && it.protocol == protocol);
+    EndpointBackend {
+        address: endpoint.address.to_string(),
+        port: port.0,
+        protocol: port.1,
+        address_type: AddressType::from(slice.family.as_str().to_owned()),
+        node_name: text(&endpoint.node_name),
+        zone: text(&endpoint.zone),
+        hostname: text(&endpoint.hostname),
+        for_zones: endpoint.for_zones.iter().map(ToString::to_string).collect(),
+        app_protocol: slice_port.and_then(|port| port.app_protocol.clone()),
+        serving: endpoint.conditions.is_serving() || *awaits_gate,
+        terminating: endpoint.conditions.is_terminating(),
+        service: EndpointService {
+            namespace: service.key.namespace.to_string(),
+            name: service.key.name.to_string(),
+            port: BackendPort {
+                port: service_port.port,
+                protocol,
+            },
+            port_name: service_port.name.clone(),
+        },
+    }
 }

@@ -89,7 +89,7 @@ impl Reconciler<'_> {
         }
         let registered = Condition::met(condition_types::REGISTERED, record.metadata.generation);
         status.conditions = status.conditions.with(registered, context.now());
-        // b121: an empty map leaves the present one.
+        // An empty map leaves the present one.
         if !injected_info.is_empty() {
             status.injected_info = injected_info;
         }
@@ -104,7 +104,7 @@ impl Reconciler<'_> {
     }
 
     /// Deregisters a backend at once whose `injectedInfo` cannot be stored, as no later call could
-    /// send it (d47). If that fails, or the process ends before, the next ensureBackend returns it again.
+    /// send it. If that fails, or the process ends before, the next ensureBackend returns it again.
     async fn undo(&self, driver: &LoadBalancerDriver, injected_info: StringMap) {
         let status = BackendRecordStatus {
             injected_info,

@@ -1,5 +1,5 @@
 //! Records of different owners that register one address with different parameters: whose apply,
-//! and what the records report about it (d41). No I/O, no clock.
+//! and what the records report about it. No I/O, no clock.
 
 use crate::api::names::FINALIZER_BACKEND_RECORD;
 use crate::api::{
@@ -9,10 +9,10 @@ use crate::api::{
 use crate::index::{Neighbour, Owner};
 use std::collections::BTreeSet;
 
-/// How many parameters a message names.
+/// The number of parameters that a message names.
 const NAMED_PARAMETERS: usize = 5;
 
-/// What the neighbours of a record mean for it.
+/// The meaning of the neighbours of a record for it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Sharing {
     /// All have its parameters, or there are none.
@@ -26,7 +26,7 @@ pub(super) enum Sharing {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Conflict {
-    /// Whether the record's own parameters are those of the address.
+    /// True if the record's own parameters are those of the address.
     applies: bool,
     /// The other record, and its owner.
     other: ObjectKey,
@@ -126,7 +126,7 @@ impl Conflict {
         )
     }
 
-    /// What to report about the record's owner; none if the other record has no owner. It is the
+    /// The message about the record's owner; none if the other record has no owner. It is the
     /// same for all records that the two owners disagree about.
     pub(super) fn message_of_owner(&self, lb_name: &str) -> Option<String> {
         let other = self.other_owner.as_ref()?.request_key();
@@ -151,7 +151,7 @@ fn stored(conditions: &[Condition]) -> Option<&Condition> {
     condition.filter(|condition| condition.status == ConditionStatus::True)
 }
 
-/// Whether a registered record is to be ensured again. The stored condition proves that other
+/// True if a registered record is to be ensured again. The stored condition proves that other
 /// parameters may be in the cloud, whatever process stored it; it is resolved by the ensuring.
 pub(super) fn needs_ensure(conditions: &[Condition], sharing: &Sharing) -> bool {
     let stored = stored(conditions);
@@ -187,7 +187,7 @@ pub(super) fn condition(
     }
 }
 
-/// Whether a condition tells a user something that the stored one does not.
+/// True if a condition tells a user something that the stored one does not.
 pub(super) fn is_news(conditions: &[Condition], condition: &Condition) -> bool {
     conditions.find(&condition.type_).is_none_or(|stored| {
         (stored.status, &stored.reason, &stored.message)

@@ -1,4 +1,4 @@
-//! What a record needs next. No I/O, no clock.
+//! The next step of a record. No I/O, no clock.
 
 use super::conflict::{self, effective_parameters, sharing};
 use super::waiting::RecordWait;
@@ -22,12 +22,12 @@ use std::time::{Duration, SystemTime};
 pub(crate) struct RecordState {
     pub record: Arc<BackendRecord>,
     pub ownership: Ownership,
-    /// How long it still waits for an owner if it is ownerless (d34).
+    /// The time that it still waits for an owner if it is ownerless.
     pub owner_wait: Duration,
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
     /// The other records with the same address on the same load balancer.
     pub neighbours: Vec<Neighbour>,
-    /// Whether its pod is available, its node exists, or its endpoint is ready.
+    /// True if its pod is available, its node exists, or its endpoint is ready.
     pub backend_is_available: bool,
     /// When it is ensured again although it is registered.
     pub due: Due,
@@ -36,31 +36,31 @@ pub(crate) struct RecordState {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RecordAction {
     AwaitChange,
-    /// Nothing can be done now, which is reported if it lasts (d44).
+    /// Nothing can be done now, which is reported if it lasts.
     Wait(RecordWait),
-    /// Without the finalizer the record could be deleted before its backend is deregistered (d30).
+    /// Without the finalizer the record could be deleted before its backend is deregistered.
     AddFinalizer,
     /// Wait for an owner, as a BackendGroup may be created again. Its backend stays as it is.
     AwaitOwner(Duration),
     /// No owner came: delete it, which deregisters its backend.
     Delete,
     ReportDriverMissing,
-    /// Store the driver's finalizer, so that it is not deleted before the record (d32).
+    /// Store the driver's finalizer, so that it is not deleted before the record.
     ProtectDriver,
-    /// The driver is being deleted, so that nothing is registered with it (d32).
+    /// The driver is being deleted, so that nothing is registered with it.
     ReportDriverDeleting,
-    /// Store the address that the user wrote in the spec; no driver is asked for it (b26).
+    /// Store the address that the user wrote in the spec; no driver is asked for it.
     StoreAddress(String),
     /// Read the backend, then call `generateBackendAddr`.
     Generate(Box<GenerateBackendAddrRequest>),
-    /// Store that records disagree about the address; no call is needed (d41).
+    /// Store that records disagree about the address; no call is needed.
     ReportConflict(Condition),
     Ensure(EnsureBackendRequest),
     /// Call `deregisterBackend`, then remove the finalizer.
     Deregister(DeregisterBackendRequest),
-    /// It never had an address (b123).
+    /// It never had an address.
     RemoveFinalizer,
-    /// No call is needed, because the record of this name keeps the address registered (d31).
+    /// No call is needed, because the record of this name keeps the address registered.
     RemoveFinalizerOfShared(String),
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
         if let Some(addr) = &record.spec.static_addr {
             return RecordAction::StoreAddress(addr.clone());
         }
-        // b120: a pod that is not ready gets no address; its record is enqueued when it is.
+        // A pod that is not ready gets no address; its record is enqueued when it is.
         return if state.backend_is_available {
             RecordAction::Generate(Box::new(generate_request(record)))
         } else {
@@ -156,7 +156,7 @@ pub(super) fn deregister_request(
     }
 }
 
-/// When the deregistration of a record's backend was requested first (d71). That is stored with the
+/// When the deregistration of a record's backend was requested first. That is stored with the
 /// record's deletion, which no later write changes.
 pub(super) fn draining_since(record: &BackendRecord) -> Option<Timestamp> {
     let deletion = record.metadata.deletion_timestamp.as_ref();
@@ -164,14 +164,14 @@ pub(super) fn draining_since(record: &BackendRecord) -> Option<Timestamp> {
 }
 
 /// Why what a driver returned cannot be stored: with the rest of the record it might exceed what the
-/// cluster stores (d47).
+/// cluster stores.
 pub(super) fn cannot_be_stored(injected_info: &StringMap) -> Option<String> {
     let (length, most) = (injected_info.length(), allowed::MAP);
     (length > most)
         .then(|| format!("injectedInfo has {length} characters; at most {most} are allowed"))
 }
 
-/// What to do instead of a call that is not possible now.
+/// The action instead of a call that is not possible now.
 fn blocked(state: &RecordState) -> Option<RecordAction> {
     match state.driver {
         Lookup::Found(_) => None,
@@ -180,8 +180,8 @@ fn blocked(state: &RecordState) -> Option<RecordAction> {
     }
 }
 
-/// What to do instead of the first step of registering, which is taken once the driver is sure to
-/// outlive the record (d32).
+/// The action instead of the first step of registering, which is taken once the driver is sure to
+/// outlive the record.
 fn unable_to_begin(state: &RecordState) -> Option<RecordAction> {
     let Lookup::Found(driver) = &state.driver else {
         return None;
@@ -193,8 +193,8 @@ fn unable_to_begin(state: &RecordState) -> Option<RecordAction> {
     }
 }
 
-/// Whether the driver has registered the record with its present spec. A condition without a
-/// generation is the original controller's, whose records are not registered again (d27).
+/// True if the driver has registered the record with its present spec. A condition without a
+/// generation is the original controller's, whose records are not registered again.
 fn is_registered(record: &BackendRecord, status: &BackendRecordStatus) -> bool {
     let registered = status.conditions.find(condition_types::REGISTERED);
     registered.is_some_and(|registered| {
@@ -214,7 +214,7 @@ fn generate_request(record: &BackendRecord) -> GenerateBackendAddrRequest {
     }
 }
 
-/// The same for every call of a webhook for an object (d28).
+/// The same for every call of a webhook for an object.
 fn record_id(webhook: &str, record: &BackendRecord) -> String {
     format!(
         "{webhook}({})",

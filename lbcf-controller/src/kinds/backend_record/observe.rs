@@ -1,4 +1,4 @@
-//! What a record is decided on.
+//! The state that a record is decided on.
 
 use super::decide::RecordState;
 use super::endpoint;

@@ -1,4 +1,4 @@
-//! What a record's status and events say while it waits, and after a call that did not succeed.
+//! A record's status and events while it waits, and after a call that did not succeed.
 
 use super::conflict::{self, Sharing};
 use super::decide::draining_since;
@@ -96,7 +96,7 @@ impl Reconciler<'_> {
         incomplete.into_result()
     }
 
-    /// Stores since when a backend drains, once: the text is the same for each response (d71).
+    /// Stores since when a backend drains, once: the text is the same for each response.
     async fn report_draining(&self) -> Result<(), Error> {
         match draining_since(self.record).filter(|_| !self.context.options.dry_run) {
             Some(since) => {

@@ -9,11 +9,11 @@ use jiff::Timestamp;
 pub(crate) enum RecordWait {
     /// Its driver exists and cannot be parsed.
     DriverUnreadable,
-    /// The pod cannot be registered now, or the node does not exist (b120).
+    /// The pod cannot be registered now, or the node does not exist.
     BackendUnavailable,
-    /// The record of this name has not deregistered the same address (b122, u19).
+    /// The record of this name has not deregistered the same address.
     Neighbour(String),
-    /// The owner that its labels name has neither adopted nor deleted it (d34).
+    /// The owner that its labels name has neither adopted nor deleted it.
     Adoption,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn backend_unavailable(record: &BackendRecord) -> Wait {
     Wait::new(reasons::BACKEND_NOT_AVAILABLE, message, WaitEvent::Problem)
 }
 
-/// The driver's response to `deregisterBackend` is `Running`: its clients finish (d71).
+/// The driver's response to `deregisterBackend` is `Running`: its clients finish.
 pub(super) fn draining(since: Timestamp) -> String {
     format!("the backend drains since {since:.0}: deregisterBackend responds Running")
 }

@@ -1,4 +1,4 @@
-//! One load balancer of a Bind (b127 to b134), which its entry in the Bind's status describes.
+//! One load balancer of a Bind, which its entry in the Bind's status describes.
 
 use super::status;
 use crate::api::names::{self, FINALIZER_LOAD_BALANCER};
@@ -58,7 +58,7 @@ impl BindLoadBalancer {
 
     fn phase(&self, dry_run: bool) -> LoadBalancerPhase {
         let is_deleting = self.bind.is_deleting();
-        // The Bind's own reconciliation adds it (d30).
+        // The Bind's own reconciliation adds it.
         let has_finalizer = self.bind.has_finalizer(FINALIZER_LOAD_BALANCER);
         if !has_finalizer && (is_deleting || !dry_run) {
             return LoadBalancerPhase::Inactive;
@@ -68,7 +68,7 @@ impl BindLoadBalancer {
             return desired.map_or(LoadBalancerPhase::Inactive, |_| LoadBalancerPhase::Kept);
         };
         let is_kept = entry.deletion_timestamp.is_none();
-        // With another driver it is another load balancer (d13).
+        // With another driver it is another load balancer.
         let is_same = |desired: &TargetLoadBalancer| {
             entry.driver.is_empty() || desired.driver == entry.driver
         };
@@ -132,7 +132,6 @@ impl ManagedLoadBalancer for BindLoadBalancer {
             id: format!("{uid}-{}", self.key.name),
             phase,
             creation: Creation::of(&status.conditions),
-            // b38
             is_synced: !has_failed(&status.conditions, Self::SYNCED)
                 && synced_attributes.unwrap_or_default() == attributes,
             spec: spec.clone(),
@@ -183,7 +182,7 @@ impl ManagedLoadBalancer for BindLoadBalancer {
     }
 }
 
-/// Whether a load balancer's failure is of this generation, so that it waits for its retry (u29): a change
+/// True if a load balancer's failure is of this generation, so that it waits for its retry: a change
 /// of the Bind, or its deletion, ends the wait.
 fn has_failed_since(status: &TargetLoadBalancerStatus, generation: Option<i64>) -> bool {
     let mut failed = status

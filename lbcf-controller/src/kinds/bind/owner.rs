@@ -96,7 +96,7 @@ impl OwnerKind for Bind {
     }
 }
 
-/// A load balancer has backends if it is created, not being deleted, and declared in the spec (b132); one
+/// A load balancer has backends if it is created, not being deleted, and declared in the spec; one
 /// of another driver is another load balancer.
 fn use_of(declared: &TargetLoadBalancer, entries: &[TargetLoadBalancerStatus]) -> LoadBalancerUse {
     let mut entries = entries.iter();

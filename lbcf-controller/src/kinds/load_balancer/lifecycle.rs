@@ -27,11 +27,11 @@ pub(crate) trait ManagedLoadBalancer: Sync {
 
     /// The type of the condition that is true if the driver has the attributes.
     const SYNCED: &'static str;
-    /// The type of the condition that explains why one that is being deleted still exists (d44).
+    /// The type of the condition that explains why one that is being deleted still exists.
     const DELETION: &'static str;
-    /// The conditions' reasons for `Fail` as a response to creating and ensuring (b39).
+    /// The conditions' reasons for `Fail` as a response to creating and ensuring.
     const FAILED: [&'static str; 2];
-    /// Whether the status also reports running calls and when a failed call is repeated (u29).
+    /// True if the status also reports running calls and when a failed call is repeated.
     const IS_STATUS_DETAILED: bool;
 
     /// The object that declares it.

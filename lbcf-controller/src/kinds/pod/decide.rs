@@ -13,7 +13,7 @@ mod reasons {
     pub(super) const NOT_REGISTERED: &str = "NotRegistered";
 }
 
-/// How many records a pod should have of an owner, and how many of them are registered.
+/// The records that a pod should have of an owner, and the registered ones among them, as numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OwnerRecords {
     pub(super) owner: Owner,
@@ -23,7 +23,7 @@ pub(super) struct OwnerRecords {
 
 /// The condition to write, if the pod's is not so already.
 ///
-/// The condition of a pod that is ready otherwise does not return to False (d68): a driver with an
+/// The condition of a pod that is ready otherwise does not return to False: a driver with an
 /// outage would take pods out of Services that work.
 pub(super) fn decide(pod: &PodView, owners: &[OwnerRecords]) -> Option<GateCondition> {
     let gate = pod.gate.filter(|_| !pod.deleting && !pod.finished)?;

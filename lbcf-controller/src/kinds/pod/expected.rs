@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(super) type RecordNames = Vec<String>;
 
 /// The records of a pod that an owner selects, one for each port at each load balancer. Of load balancers
-/// that have no backends until a user acts there are none (d69).
+/// that have no backends until a user acts there are none.
 pub(super) fn expected(
     owner: &Owner,
     object: &dyn BackendOwner,
@@ -39,7 +39,7 @@ pub(super) fn expected(
     names.collect()
 }
 
-/// What an owner registers of a pod behind its Service; None if the slices do not have the pod yet, which
+/// The backends that an owner registers of a pod behind its Service; None if the slices do not have the pod yet, which
 /// they will.
 fn of_service<'a>(
     object: &'a dyn BackendOwner,

@@ -1,4 +1,4 @@
-//! The LoadBalancers and BackendGroups that a Service of a class should have (d72). No I/O, no clock.
+//! The LoadBalancers and BackendGroups that a Service of a class should have. No I/O, no clock.
 
 use crate::api::placeholders::{OF_PORT, OF_SERVICE, expand, first_unknown};
 use crate::api::{
@@ -12,7 +12,7 @@ use kube::api::ObjectMeta;
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::BTreeMap;
 
-/// What a Service should have. Both lists are in the order of its ports.
+/// The objects that a Service should have. Both lists are in the order of its ports.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct DesiredObjects {
     pub(super) load_balancers: Vec<LoadBalancer>,
@@ -183,7 +183,7 @@ impl Plan<'_> {
     }
 }
 
-/// How the objects refer to their Service. They do not block its deletion, which its finalizer does, so
+/// The reference of the objects to their Service. They do not block its deletion, which its finalizer does, so
 /// that no permission for `services/finalizers` is needed.
 fn owner(service: &ServiceView, part: &ServiceLoadBalancer) -> OwnerReference {
     OwnerReference {

@@ -1,10 +1,10 @@
-//! The addresses of a Service's load balancers in its status (d74). No I/O, no clock.
+//! The addresses of a Service's load balancers in its status. No I/O, no clock.
 
 use crate::api::{Conditions, IngressKeys, LoadBalancer, ObjectExt, StringMap, condition_types};
 use crate::index::Ingress;
 use std::net::IpAddr;
 
-/// The key of `lbInfo` that has the address where a class names none (d43).
+/// The key of `lbInfo` that has the address where a class names none.
 const ADDRESS: &str = "address";
 
 /// Adds the addresses of a load balancer, which serves these ports, if it is created. Load balancers with

@@ -15,7 +15,7 @@ const DELETING: (&str, &str) = ("DeletingLoadBalancer", "Deleting load balancer"
 const DELETED: (&str, &str) = ("DeletedLoadBalancer", "Deleted load balancer");
 const FAILED: &str = "SyncLoadBalancerFailed";
 
-/// What begins when a Service's load balancers are made or changed, and ends when they are as they should
+/// A wait that begins when a Service's load balancers are made or changed, and ends when they are as they should
 /// be: it tells the event about that from one at rest.
 const IN_PROGRESS: &str = "ensuring";
 

@@ -13,10 +13,10 @@ use std::collections::{HashMap, VecDeque};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ConcurrencyKey {
-    /// All calls to a driver (u38).
+    /// All calls to a driver.
     Driver(ObjectKey),
     /// All calls about the load balancers of a driver that share these fields, if it asks for one call at a
-    /// time (b159, d88).
+    /// time.
     LoadBalancers(ObjectKey, StringMap),
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long batched requests for the same object are collected.
+/// The time for which batched requests for the same object are collected.
 const BATCH_DELAY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub(super) struct State {
     failures: HashMap<RequestKey, Failures>,
     /// Requests whose backoff was ended, until they have been reconciled.
     backoff_ended: HashSet<RequestKey>,
-    /// How often in a row a request ended with a conflict.
+    /// The number of conflicts in a row that a request ended with.
     conflicts: HashMap<RequestKey, u32>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct State {
 #[derive(Debug, Clone, Copy, Default)]
 struct Failures {
     count: u32,
-    /// Whether the delay after the last one was named by the driver, which is kept (d22).
+    /// True if the delay after the last one was named by the driver, which is kept.
     has_delay_of_driver: bool,
 }
 
@@ -197,7 +197,7 @@ impl State {
     }
 
     /// By what the delay after a conflict is multiplied: it doubles with each further one in a row,
-    /// because a conflict that repeats is not caused by a watch that is behind (d35).
+    /// because a conflict that repeats is not caused by a watch that is behind.
     fn conflict_factor(&mut self, key: &RequestKey, result: &Result<Action, Error>) -> u32 {
         if !result.as_ref().is_err_and(Error::is_conflict) {
             self.conflicts.remove(key);

@@ -64,9 +64,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 let message = "Successfully ensured load balancer";
                 self.record(Normal, "SuccEnsureLoadBalancer", message);
                 context.periods.restart(&self.key, self.period);
-                let status = self.synced(self.lb.status());
-                self.lb.write_status(context, status).await?;
-                Ok(Action::RequeueNow)
+                self.store(self.synced(self.lb.status())).await
             }
             Err(incomplete) => {
                 let message = "the load balancer's attributes are being changed";

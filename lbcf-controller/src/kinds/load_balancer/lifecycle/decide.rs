@@ -1,4 +1,4 @@
-//! What a load balancer needs next. No I/O; the time is an argument.
+//! The next step of a load balancer. No I/O; the time is an argument.
 
 use crate::api::{
     Condition, ConditionStatus, Conditions, LoadBalancerDriver, ObjectKey, StringMap, allowed,
@@ -14,18 +14,18 @@ use lbcf_driver_sdk::webhook::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a load balancer depends on besides the object that declares it.
+/// The state that a load balancer depends on besides the object that declares it.
 #[derive(Debug)]
 pub(crate) struct Observations {
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
-    /// How many records register something to it.
+    /// The number of records that register something to it.
     pub records: usize,
     pub first_record: Option<ObjectKey>,
-    /// Whether there are records that cannot be parsed and might be this load balancer's.
+    /// True if there are records that cannot be parsed and might be this load balancer's.
     pub unreadable_records: bool,
     /// When it is ensured again although its attributes are synced.
     pub due: Due,
-    /// How long is left until the time at which what failed is tried again.
+    /// The time until a failed call is tried again.
     pub retry_in: Option<Duration>,
     pub now: Timestamp,
     /// A dry run proceeds as if what it cannot store were stored.
@@ -34,12 +34,12 @@ pub(crate) struct Observations {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LoadBalancerPhase {
-    /// There is nothing to do without a finalizer (d30) or without a declaration.
+    /// There is nothing to do without a finalizer or without a declaration.
     Inactive,
     /// The finalizer is missing: without it the object could be deleted before the load balancer.
     NeedsFinalizer,
     Kept,
-    /// It is no longer declared, which has to be stored: its backends are deregistered first (d15).
+    /// It is no longer declared, which has to be stored: its backends are deregistered first.
     NeedsDeletionMark,
     Deleting,
 }
@@ -63,7 +63,7 @@ impl Creation {
     }
 }
 
-/// Whether the call that a condition is about failed last.
+/// True if the call that a condition is about failed last.
 pub(crate) fn has_failed(conditions: &[Condition], type_: &str) -> bool {
     let condition = conditions.find(type_);
     condition.is_some_and(|condition| condition.status == ConditionStatus::False)
@@ -71,21 +71,21 @@ pub(crate) fn has_failed(conditions: &[Condition], type_: &str) -> bool {
 
 #[derive(Debug)]
 pub(crate) struct LoadBalancerState {
-    /// Identifies the load balancer in `recordID`s (d28, u12).
+    /// Identifies the load balancer in `recordID`s.
     pub id: String,
     pub phase: LoadBalancerPhase,
     pub creation: Creation,
-    /// What it is created from.
+    /// The lbSpec that it is created from.
     pub spec: StringMap,
-    /// What webhooks get as attributes: the desired ones, or, for one that is no longer declared,
+    /// The attributes that webhooks get: the desired ones, or, for one that is no longer declared,
     /// the last known ones.
     pub attributes: StringMap,
     pub lb_info: StringMap,
-    /// Whether the driver has the desired attributes, as far as is known.
+    /// True if the driver has the desired attributes, as far as is known.
     pub is_synced: bool,
-    /// Whether `deleteLoadBalancer` is called even if creating never began.
+    /// True if `deleteLoadBalancer` is called even if creating never began.
     pub deletes_uncreated: bool,
-    /// How long it waits after a failure.
+    /// The time that it waits after a failure.
     pub retry_wait: Option<Duration>,
     pub observations: Observations,
 }
@@ -98,24 +98,24 @@ pub(crate) enum LoadBalancerAction {
     /// Store that creating begins, and from what, so that any later process can finish it.
     MarkCreating,
     MarkDeleting,
-    /// Wait until its records are deregistered (b105, u18).
+    /// Wait until its records are deregistered.
     AwaitRecords,
     /// Wait until its driver can be parsed.
     AwaitDriver,
     /// Wait until it is known whether records that cannot be parsed are this load balancer's.
     AwaitUnreadable,
     ReportDriverMissing,
-    /// Store the driver's finalizer, so that it is not deleted before the load balancer (d32).
+    /// Store the driver's finalizer, so that it is not deleted before the load balancer.
     ProtectDriver,
-    /// The driver is being deleted, so that nothing is created with it (d32).
+    /// The driver is being deleted, so that nothing is created with it.
     ReportDriverDeleting,
     Create(CreateLoadBalancerRequest),
     Ensure(EnsureLoadBalancerRequest),
     /// Creating began and its result is not known. It is finished before deleting, because only
-    /// its response has the identity of what has to be deleted (u7).
+    /// its response has the identity of what has to be deleted.
     FinishCreating(CreateLoadBalancerRequest),
     Delete(DeleteLoadBalancerRequest),
-    /// Remove it without a call: no driver knows it (u7).
+    /// Remove it without a call: no driver knows it.
     Remove,
 }
 
@@ -149,7 +149,7 @@ fn decide_kept(state: &LoadBalancerState) -> LoadBalancerAction {
     }
 }
 
-/// Creating begins once the driver is sure to outlive the load balancer (d32).
+/// Creating begins once the driver is sure to outlive the load balancer.
 fn decide_beginning(state: &LoadBalancerState) -> LoadBalancerAction {
     let Lookup::Found(driver) = &state.observations.driver else {
         return LoadBalancerAction::AwaitDriver;
@@ -162,7 +162,7 @@ fn decide_beginning(state: &LoadBalancerState) -> LoadBalancerAction {
     }
 }
 
-/// u6, u18: its backends are deregistered first; the removal of their last record enqueues it.
+/// Its backends are deregistered first; the removal of their last record enqueues it.
 fn decide_deletion(state: &LoadBalancerState) -> LoadBalancerAction {
     if state.observations.records > 0 {
         return LoadBalancerAction::AwaitRecords;
@@ -171,7 +171,7 @@ fn decide_deletion(state: &LoadBalancerState) -> LoadBalancerAction {
         return LoadBalancerAction::AwaitUnreadable;
     }
     // Without its driver nothing can be done about it; with one that was deleted before anything
-    // began, nothing has to be (d32).
+    // began, nothing has to be.
     let is_driver_missing = matches!(state.observations.driver, Lookup::Missing);
     if state.creation == Creation::NotBegun && (is_driver_missing || !state.deletes_uncreated) {
         return LoadBalancerAction::Remove;
@@ -186,7 +186,7 @@ fn decide_deletion(state: &LoadBalancerState) -> LoadBalancerAction {
     }
 }
 
-/// What to do instead of a call that is not possible now.
+/// The action instead of a call that is not possible now.
 fn blocked(state: &LoadBalancerState) -> Option<LoadBalancerAction> {
     match state.observations.driver {
         Lookup::Found(_) => state.retry_wait.map(LoadBalancerAction::Wait),
@@ -196,7 +196,7 @@ fn blocked(state: &LoadBalancerState) -> Option<LoadBalancerAction> {
 }
 
 /// Why an identity cannot be stored: with the rest of its object it might exceed what the cluster
-/// stores (d47).
+/// stores.
 pub(super) fn cannot_be_stored(identity: &StringMap) -> Option<String> {
     let (length, most) = (identity.length(), allowed::MAP);
     (length > most).then(|| {
@@ -205,7 +205,7 @@ pub(super) fn cannot_be_stored(identity: &StringMap) -> Option<String> {
 }
 
 impl LoadBalancerState {
-    /// b19: if the driver returns no identity, the spec is the identity.
+    /// If the driver returns no identity, the spec is the identity.
     pub(super) fn identity(&self, lb_info: StringMap) -> StringMap {
         if lb_info.is_empty() {
             self.spec.clone()
@@ -224,7 +224,7 @@ impl LoadBalancerState {
     }
 
     /// The request that deletes the load balancer of this identity, which is empty if none was
-    /// created (u4, b104).
+    /// created.
     pub(super) fn delete_request(&self, lb_info: &StringMap) -> DeleteLoadBalancerRequest {
         DeleteLoadBalancerRequest {
             record_id: format!("deleteLoadBalancer({})", self.id),

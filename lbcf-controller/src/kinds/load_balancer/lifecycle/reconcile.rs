@@ -13,7 +13,7 @@ use crate::runtime::{Action, Context, Error};
 use kube::Resource;
 use std::time::Duration;
 
-/// How often a load balancer that is being deleted checks whether all records can be parsed.
+/// The interval at which a load balancer that is being deleted checks whether all records can be parsed.
 const UNREADABLE_INTERVAL: Duration = Duration::from_secs(10);
 
 pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
@@ -76,67 +76,7 @@ pub(super) struct Reconciler<'a, L> {
 
 impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     async fn perform(&self, action: LoadBalancerAction) -> Result<Action, Error> {
-        let (context, lb) = (self.context, self.lb);
         match (action, &self.state.observations.driver) {
-            (LoadBalancerAction::AwaitChange, _) => {
-                context.end_wait(&self.key, &self.regarding);
-                if lb.object().is_deleting() {
-                    return Ok(Action::AwaitChange);
-                }
-                Ok(self.state.observations.due.action())
-            }
-            (LoadBalancerAction::Wait(wait), _) => Ok(Action::RequeueAfter(wait)),
-            (LoadBalancerAction::AddFinalizer, _) => {
-                context
-                    .add_finalizer(lb.object(), FINALIZER_LOAD_BALANCER)
-                    .await?;
-                Ok(Action::RequeueNow)
-            }
-            (LoadBalancerAction::MarkCreating, _) => {
-                let status = self.with_condition(lb.initial_status(), self.creating());
-                lb.write_status(context, status).await?;
-                Ok(Action::RequeueNow)
-            }
-            (LoadBalancerAction::MarkDeleting, _) => {
-                let mut status = lb.status();
-                status.deletion_timestamp = Some(format!("{:.0}", self.state.observations.now));
-                lb.write_status(context, status).await?;
-                Ok(Action::RequeueNow)
-            }
-            (LoadBalancerAction::AwaitRecords, _) => {
-                let Observations {
-                    records,
-                    first_record,
-                    ..
-                } = &self.state.observations;
-                let wait = waiting::records_remaining(*records, first_record.as_ref());
-                self.wait(&wait).await
-            }
-            (LoadBalancerAction::AwaitDriver, _) => {
-                let (field, driver) = lb.driver();
-                self.wait(&waiting::driver_unreadable(&field, &driver))
-                    .await
-            }
-            (LoadBalancerAction::AwaitUnreadable, _) => {
-                let action = self.wait(&waiting::unreadable_record()).await?;
-                Ok(action.at_most(UNREADABLE_INTERVAL))
-            }
-            (LoadBalancerAction::ReportDriverMissing, _) => {
-                self.report_driver(reasons::DRIVER_NOT_FOUND, "not found")
-                    .await
-            }
-            (LoadBalancerAction::ProtectDriver, _) => {
-                protect(context, &lb.driver().1).await?;
-                Ok(Action::RequeueNow)
-            }
-            (LoadBalancerAction::ReportDriverDeleting, _) => {
-                let problem = "is being deleted, and nothing new is created with it";
-                self.report_driver(reasons::DRIVER_DELETING, problem).await
-            }
-            (LoadBalancerAction::Remove, _) => {
-                lb.remove(context).await?;
-                Ok(Action::AwaitChange)
-            }
             (LoadBalancerAction::Create(request), Lookup::Found(driver)) => {
                 self.create(driver, request).await
             }
@@ -149,9 +89,78 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
             (LoadBalancerAction::Delete(request), Lookup::Found(driver)) => {
                 self.delete(driver, request).await
             }
-            // No call is decided on without a driver.
-            (_, Lookup::Missing | Lookup::Unreadable) => Ok(Action::AwaitChange),
+            (action, _) => self.perform_without_call(action).await,
         }
+    }
+
+    async fn perform_without_call(&self, action: LoadBalancerAction) -> Result<Action, Error> {
+        let (context, lb) = (self.context, self.lb);
+        let observations = &self.state.observations;
+        match action {
+            LoadBalancerAction::AwaitChange => {
+                context.end_wait(&self.key, &self.regarding);
+                if lb.object().is_deleting() {
+                    return Ok(Action::AwaitChange);
+                }
+                Ok(observations.due.action())
+            }
+            LoadBalancerAction::Wait(wait) => Ok(Action::RequeueAfter(wait)),
+            LoadBalancerAction::AddFinalizer => {
+                context
+                    .add_finalizer(lb.object(), FINALIZER_LOAD_BALANCER)
+                    .await?;
+                Ok(Action::RequeueNow)
+            }
+            LoadBalancerAction::MarkCreating => {
+                self.store(self.with_condition(lb.initial_status(), self.creating()))
+                    .await
+            }
+            LoadBalancerAction::MarkDeleting => {
+                let mut status = lb.status();
+                status.deletion_timestamp = Some(format!("{:.0}", observations.now));
+                self.store(status).await
+            }
+            LoadBalancerAction::AwaitRecords => {
+                let first = observations.first_record.as_ref();
+                let wait = waiting::records_remaining(observations.records, first);
+                self.wait(&wait).await
+            }
+            LoadBalancerAction::AwaitDriver => {
+                let (field, driver) = lb.driver();
+                let wait = waiting::driver_unreadable(&field, &driver);
+                self.wait(&wait).await
+            }
+            LoadBalancerAction::AwaitUnreadable => {
+                let action = self.wait(&waiting::unreadable_record()).await?;
+                Ok(action.at_most(UNREADABLE_INTERVAL))
+            }
+            LoadBalancerAction::ReportDriverMissing => {
+                self.report_driver(reasons::DRIVER_NOT_FOUND, "not found")
+                    .await
+            }
+            LoadBalancerAction::ProtectDriver => {
+                protect(context, &lb.driver().1).await?;
+                Ok(Action::RequeueNow)
+            }
+            LoadBalancerAction::ReportDriverDeleting => {
+                let problem = "is being deleted, and nothing new is created with it";
+                self.report_driver(reasons::DRIVER_DELETING, problem).await
+            }
+            LoadBalancerAction::Remove => {
+                lb.remove(context).await?;
+                Ok(Action::AwaitChange)
+            }
+            // No call is decided on without a driver.
+            LoadBalancerAction::Create(_)
+            | LoadBalancerAction::Ensure(_)
+            | LoadBalancerAction::FinishCreating(_)
+            | LoadBalancerAction::Delete(_) => Ok(Action::AwaitChange),
+        }
+    }
+
+    pub(super) async fn store(&self, status: TargetLoadBalancerStatus) -> Result<Action, Error> {
+        self.lb.write_status(self.context, status).await?;
+        Ok(Action::RequeueNow)
     }
 
     pub(super) fn operand(&self) -> Operand<'_> {

@@ -1,4 +1,4 @@
-//! What a load balancer's status and events say while it waits, and after a call.
+//! A load balancer's status and events while it waits, and after a call.
 
 use super::ManagedLoadBalancer;
 use super::decide::{Creation, LoadBalancerPhase};
@@ -80,13 +80,12 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         }
     }
 
-    /// Creating also sets the attributes (b102).
+    /// Creating also sets the attributes.
     pub(super) async fn write_created(&self, identity: StringMap) -> Result<Action, Error> {
         let created = Condition::met(condition_types::CREATED, self.generation());
         let mut status = self.synced(self.with_condition(self.lb.status(), created));
         status.lb_info = identity;
-        self.lb.write_status(self.context, status).await?;
-        Ok(Action::RequeueNow)
+        self.store(status).await
     }
 
     /// The status of a load balancer that has the attributes of the spec.
@@ -99,7 +98,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         }
     }
 
-    /// b130: a load balancer that is ready stays so while its attributes change.
+    /// A load balancer that is ready stays so while its attributes change.
     pub(super) async fn write_running(&self, running: Condition) -> Result<(), Error> {
         let status = self.lb.status();
         if L::IS_STATUS_DETAILED && !status.conditions.is_true(&running.type_) {
@@ -110,7 +109,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     }
 
     /// Sets a condition to a failure, and stores when the call is repeated, which binds the next
-    /// process too (u29).
+    /// process too.
     pub(super) async fn fail(
         &self,
         type_: &str,
@@ -156,7 +155,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         let at = now.saturating_add(millis).saturating_add(1);
         let at = Timestamp::from_millisecond(at).ok()?;
         let stored = format!("{at:.3}");
-        // The wall clock may jump before then (d57).
+        // The wall clock may jump before then.
         self.context.retry_times.insert(&self.key, &stored, delay);
         Some(stored)
     }

@@ -9,7 +9,7 @@ pub(super) fn driver_unreadable(field: &str, driver: &ObjectKey) -> Wait {
     Wait::new(reasons::DRIVER_UNREADABLE, message, WaitEvent::Problem)
 }
 
-/// Its backends are deregistered before it is deleted (b105, u18).
+/// Its backends are deregistered before it is deleted.
 pub(super) fn records_remaining(count: usize, first: Option<&ObjectKey>) -> Wait {
     let first = first.map(|first| format!(", the first is {first}"));
     let message = format!(
@@ -19,7 +19,7 @@ pub(super) fn records_remaining(count: usize, first: Option<&ObjectKey>) -> Wait
     Wait::new(reasons::RECORDS_REMAINING, message, WaitEvent::Progress)
 }
 
-/// It is unknown whether something is registered with it (u9).
+/// It is unknown whether something is registered with it.
 pub(super) fn unreadable_record() -> Wait {
     let message = "waiting: a BackendRecord cannot be understood and might be registered here";
     Wait::new(reasons::UNREADABLE_RECORD, message, WaitEvent::Problem)
