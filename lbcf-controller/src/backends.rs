@@ -1,5 +1,5 @@
-//! What BackendGroups and Binds share: which backends they want, the records for them, the writes that
-//! create, update and delete records, and the counts and the condition in their status.
+//! Shared by BackendGroups and Binds: they select backends, create, update and delete the records for
+//! them, and report counts and a condition in their status in the same way.
 
 mod adoption;
 mod backend;

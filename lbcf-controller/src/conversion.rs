@@ -41,7 +41,7 @@ pub struct ManifestFile {
 pub struct Converted {
     /// All documents in their order, each after a line of `---`.
     pub yaml: String,
-    /// What is different from the input.
+    /// Differences from the input, one for each field, for a user to review.
     pub changes: Vec<Change>,
 }
 

@@ -92,7 +92,7 @@ pub(crate) enum StoreEvent<T> {
     UnreadableDelete(ObjectKey),
     /// The response to a write of this process, which arrives before or after the watch event.
     Written(T),
-    /// What this process read live, outside of the watch. Another writer may have changed it.
+    /// An object that this process read live, outside of the watch. Another writer may have changed it.
     Read(T),
     /// The API server responded that the object does not exist, of which this version was known
     /// when it was read. A watch that had to list again may never report the deletion.

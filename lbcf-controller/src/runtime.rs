@@ -1,5 +1,5 @@
-//! What reconciling any kind needs: the queue of requests, the context that reconcilers share, the state
-//! that it keeps in memory, and calls of operations.
+//! Infrastructure that reconcilers of all kinds share: the queue of requests, the context, the state
+//! that is kept in memory, and calls of operations.
 
 pub(crate) mod absences;
 pub(crate) mod call_delays;

@@ -1,4 +1,4 @@
-//! How an event of each kind changes the index, and which requests follow from it.
+//! Applies watch events of each kind to the index, and returns the requests that follow from them.
 
 use super::binds::{self, BindChange};
 use super::selections::PodRule;
@@ -82,7 +82,7 @@ fn is_load_balancer_changed(diff: &Diff<LoadBalancer>) -> bool {
     })
 }
 
-/// What groups depend on of a load balancer.
+/// The fields of a load balancer that groups depend on. Groups are enqueued only if these change.
 fn use_of(lb: &LoadBalancer) -> impl PartialEq + use<> {
     let status = lb.status.clone().unwrap_or_default();
     (

@@ -1,4 +1,4 @@
-//! What a change of a Bind affects.
+//! Decides which requests a change of a Bind enqueues.
 
 use super::store::Diff;
 use crate::api::{
@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]
 pub(super) struct BindChange {
-    /// Whether its desired records may differ.
+    /// True if the records that the Bind desires may differ.
     pub(super) records: bool,
-    /// Whether the Bind itself has to be reconciled.
+    /// True if the Bind itself must be reconciled.
     pub(super) bind: bool,
     /// The load balancers of it that have to be reconciled.
     pub(super) load_balancers: BTreeSet<String>,
@@ -85,13 +85,15 @@ fn status_names(bind: &Bind) -> BTreeSet<String> {
     statuses(bind).map(|lb| lb.name.clone()).collect()
 }
 
-/// Whether a load balancer of a Bind is deleted when its last record is.
+/// Returns true if the load balancer is deleted once its last record is removed: the Bind, or this load
+/// balancer alone, is being deleted.
 pub(super) fn is_deleting(bind: &Bind, name: &str) -> bool {
     bind.is_deleting()
         || statuses(bind).any(|lb| lb.name == name && lb.deletion_timestamp.is_some())
 }
 
-/// What records depend on of a Bind's load balancers.
+/// The fields of a Bind's load balancers that its records depend on. A status write that changes none
+/// of them leaves the desired records as they are.
 fn use_of(bind: &Bind) -> impl PartialEq + use<> {
     let uses = statuses(bind).map(|lb| {
         (

@@ -1,4 +1,5 @@
-//! What uses each driver.
+//! Maps each driver to the objects that use it: they are enqueued when the driver changes, and it is
+//! not deleted while they use it.
 
 use super::multi_map::MultiMap;
 use super::store::Diff;
@@ -7,10 +8,10 @@ use crate::index::request::RequestKey;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How many of a driver's users a message lists.
+/// The most users of a driver that a message lists: a driver may have thousands.
 const EXAMPLES: usize = 5;
 
-/// Whether anything needs a driver.
+/// A driver that is being deleted keeps its finalizer unless it is `Unused`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DriverUse {
     Unused,

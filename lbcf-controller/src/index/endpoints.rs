@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(crate) struct SliceEndpoint {
     pub slice: Arc<SliceView>,
     pub endpoint: Endpoint,
-    /// Whether it is not ready for no other reason than that its pod waits for its registration (d76).
+    /// True if the endpoint is not ready only because its pod waits for its registration.
     pub awaits_gate: bool,
 }
 
@@ -187,8 +187,8 @@ impl Index {
         slices.iter().flat_map(of_slice).collect()
     }
 
-    /// Whether an endpoint is not ready only because its pod waits for this controller's gate. Only
-    /// pods that the Service selects count: changes of others are not noticed.
+    /// Returns true if an endpoint is not ready only because its pod waits for this controller's gate.
+    /// Only pods that the Service selects count, because changes of other pods enqueue nothing.
     fn awaits_gate(&self, owner: &Owner, endpoint: &Endpoint) -> bool {
         let conditions = endpoint.conditions;
         if conditions.is_ready() || conditions.is_terminating() {

@@ -53,7 +53,8 @@ impl Index {
         self.selections.of_pod.get(pod).cloned().collect()
     }
 
-    /// Whether an owner's record of this name is registered and stays so.
+    /// Returns false for a record that is being deleted, even if it is still registered, and for a
+    /// record of another owner.
     pub(crate) fn is_registered_by(&self, owner: &Owner, name: &str) -> bool {
         let key = ObjectKey::new(Arc::clone(&owner.key().namespace), name);
         let record = self.records.store.find(&key);

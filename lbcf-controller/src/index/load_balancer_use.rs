@@ -2,7 +2,8 @@ use crate::api::{Conditions, LoadBalancer, ObjectExt, StringMap, condition_types
 use crate::index::Lookup;
 use std::sync::Arc;
 
-/// How a group can use a load balancer.
+/// Decides about a group's backends: only a load balancer that is certain to be unusable makes the
+/// group deregister them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LoadBalancerUse {
     Usable(UsableLoadBalancer),
@@ -29,7 +30,7 @@ pub(crate) struct UsableLoadBalancer {
 }
 
 impl LoadBalancerUse {
-    /// How groups of a namespace can use a load balancer.
+    /// `namespace` is the group's: a load balancer's scope may exclude it.
     pub(crate) fn of(lb: &Lookup<Arc<LoadBalancer>>, namespace: &str) -> Self {
         let lb = match lb {
             Lookup::Found(lb) => lb,

@@ -24,7 +24,8 @@ impl Index {
         K::store(self).find(key).is_some()
     }
 
-    /// Whether the object of a request exists.
+    /// Returns true if the object of a request exists, or, for the request of a pod, if the pod also
+    /// has this controller's readiness gate.
     pub(crate) fn contains_key(&self, key: &RequestKey) -> bool {
         match key {
             RequestKey::Driver(key) | RequestKey::DriverHealth(key) => {
@@ -110,7 +111,8 @@ impl Index {
         self.by_driver.objects(driver).collect()
     }
 
-    /// Whether anything uses a driver, as far as is known.
+    /// Returns `Unknown` if there are no known users, but an object that cannot be parsed may be one.
+    /// Only objects in namespaces that can name the driver count.
     pub(crate) fn use_of_driver(&self, driver: &ObjectKey) -> DriverUse {
         let examples = self.by_driver.examples(driver);
         if !examples.is_empty() {
@@ -215,12 +217,13 @@ impl Index {
         keys.filter_map(|key| self.find(&key)).collect()
     }
 
-    /// Whether an owner selects a pod that is neither available nor being deleted.
+    /// Returns true if an owner selects a pod that is neither available nor being deleted.
     pub(crate) fn has_unready_pods(&self, owner: &Owner) -> bool {
         self.selections.unready.get(owner).next().is_some()
     }
 
-    /// Whether an owner selects a pod that is not available and may become so (d58).
+    /// Returns true if an owner selects a pod that is not available and may become so. A finished pod
+    /// never does.
     pub(crate) fn awaits_pods(&self, owner: &Owner) -> bool {
         self.selections.awaits_pods(owner)
     }

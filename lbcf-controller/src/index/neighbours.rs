@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Neighbour {
     pub record: Arc<BackendRecord>,
-    /// Whether its parameters take precedence over the record's.
+    /// True if the neighbour's parameters apply to the address instead of the record's.
     pub takes_precedence: bool,
 }
 
@@ -56,7 +56,8 @@ impl Index {
     }
 }
 
-/// What the neighbours of a record depend on; none if it has no address.
+/// The fields of a record that its neighbours depend on; none if it has no address. Neighbours are
+/// enqueued only if these change.
 pub(super) fn claim_of(record: &BackendRecord) -> Option<impl PartialEq + use<'_>> {
     let addr = record.status.as_ref()?.backend_addr.as_str();
     let spec = &record.spec;

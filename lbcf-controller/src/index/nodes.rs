@@ -18,9 +18,9 @@ pub(crate) struct NodeView {
     pub version: u64,
     pub labels: BTreeMap<String, String>,
     pub addresses: Vec<NodeAddress>,
-    /// Whether it is registered where its service is (d40). As in Kubernetes' own load balancers,
-    /// being ready does not matter, which health checks notice sooner, nor being cordoned, which
-    /// only keeps new pods away.
+    /// True if the node is registered where its service is. As in Kubernetes' own load balancers,
+    /// neither readiness nor cordons count: health checks notice sooner that a node is not ready, and a
+    /// cordon only keeps new pods away.
     pub usable: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Whether the owner of a record exists, and what depends on that (d34).
+//! Determines if the owner of a record exists. A record without one is adopted or deleted.
 
 use super::store::Diff;
 use super::{Index, Lookup};

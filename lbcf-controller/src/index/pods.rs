@@ -74,23 +74,25 @@ impl PodView {
         }
     }
 
-    /// Whether it can be registered (b108).
+    /// Returns true if the pod can be registered.
     pub(crate) fn is_available(&self) -> bool {
         !self.ip.is_empty() && self.ready && !self.deleting
     }
 
-    /// Whether it has an address and its phase is Running, ready or not.
+    /// Returns true if the pod has an address and its phase is Running, ready or not.
     pub(crate) const fn is_running(&self) -> bool {
         !self.ip.is_empty() && self.running
     }
 
-    /// Whether it has this controller's readiness gate and waits for it, or cannot be registered now.
+    /// Returns true if the pod has this controller's readiness gate and waits for it, or cannot be
+    /// registered now.
     pub(super) fn is_waiting_for_gate(&self) -> bool {
         self.gate
             .is_some_and(|gate| gate != GateStatus::True || !self.ready)
     }
 
-    /// Whether it is the same for the owners of its records.
+    /// Compares only the fields that the owners of a pod's records depend on. Updates of other fields
+    /// do not enqueue the owners.
     pub(super) fn is_equivalent(&self, other: &Self) -> bool {
         self.uid == other.uid
             && self.labels == other.labels

@@ -1,4 +1,4 @@
-//! What a pod's readiness gates and conditions mean for its registration (d67).
+//! Derives from a pod's readiness gates and conditions if it is ready to be registered.
 
 use crate::api::names::READINESS_GATE;
 
@@ -25,9 +25,8 @@ pub(crate) enum GateStatus {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PodReadiness {
-    /// Whether the pod is ready to be registered: it is Ready, or nothing but this controller's gate
-    /// keeps it from being so. A pod that waited for its registration to be Ready would never be
-    /// registered.
+    /// True if the pod is Ready, or nothing but this controller's gate keeps it from being so. A pod
+    /// that had to be Ready before its registration would wait for its own gate forever.
     pub ready: bool,
     /// None if the pod does not have this controller's gate.
     pub gate: Option<GateStatus>,

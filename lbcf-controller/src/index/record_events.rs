@@ -1,4 +1,5 @@
-//! What follows from the events of a record.
+//! Applies watch events of records to the index, and enqueues their owners, neighbours, load balancers
+//! and pods.
 
 use super::neighbours::claim_of;
 use super::records::{counts_as_registered, load_balancer_of, unit_of};
@@ -76,7 +77,8 @@ fn needs_reconciling(old: &BackendRecord, new: &BackendRecord) -> bool {
         || (was.labels != is.labels && Owner::of(old) != Owner::of(new))
 }
 
-/// Whether a record's owner has to compare it with the desired one again.
+/// Returns true if a record's owner must compare it with the desired one again. Status writes, which
+/// are the most frequent, do not count.
 fn is_edited(old: &BackendRecord, new: &BackendRecord) -> bool {
     let (was, is) = (&old.metadata, &new.metadata);
     old.spec != new.spec
@@ -119,9 +121,9 @@ impl Index {
         keys.map(Request::normal).collect()
     }
 
-    /// What may have waited for a record to be removed, besides its neighbours: its owner, and its
-    /// load balancer if that is being deleted. A load balancer that is not may be waiting for the
-    /// time that its driver asked for.
+    /// Requests of objects that may have waited for a record to be removed, besides its neighbours: its
+    /// owner, and its load balancer if that is being deleted. A load balancer that is not being deleted
+    /// may be waiting for a retry delay of its driver, which a request would cut short.
     fn after_removal_of(&mut self, record: &BackendRecord) -> Vec<Request> {
         let mut keys = Vec::new();
         if let Some(owner) = Owner::of(record) {

@@ -7,7 +7,7 @@ use crate::api::{BackendRecord, ObjectKey};
 use std::collections::{HashMap, HashSet, VecDeque};
 use uuid::Uuid;
 
-/// How many departures are remembered, in less than a megabyte.
+/// Bounds the memory for departures to less than a megabyte.
 const REMEMBERED: usize = 10_000;
 
 /// A position in the sequence of departures.
@@ -27,7 +27,7 @@ struct Departure {
 pub(crate) struct RecordUids {
     present: HashMap<Uuid, ObjectKey>,
     departures: VecDeque<Departure>,
-    /// How many departures there have been.
+    /// All departures since the start, including those that are no longer remembered.
     count: u64,
     /// By uid: the position of its last departure that is remembered.
     departed: HashMap<Uuid, u64>,
@@ -77,8 +77,8 @@ impl RecordUids {
         self.present.get(&uid)
     }
 
-    /// Whether this process knew a record with this uid that is gone. Only the last 10,000 are
-    /// remembered.
+    /// Returns true if this process knew a record with this uid that no longer exists. Only the last
+    /// 10,000 departures are remembered, so false proves nothing.
     pub(crate) fn has_departed(&self, uid: Uuid) -> bool {
         self.departed.contains_key(&uid)
     }
@@ -118,7 +118,7 @@ fn uid_of(record: &BackendRecord) -> Option<Uuid> {
     Uuid::parse_str(record.metadata.uid.as_deref()?).ok()
 }
 
-/// What an address consists of, besides the namespace, without a copy.
+/// The parts of an address, besides the namespace, without a copy.
 fn place_of(record: &BackendRecord) -> impl PartialEq + use<'_> {
     let status = record.status.as_ref();
     let addr = status.map(|status| status.backend_addr.as_str());

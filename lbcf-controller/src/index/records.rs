@@ -108,7 +108,8 @@ impl Records {
         self.units(owner).next().is_some()
     }
 
-    /// Whether some records cannot be parsed, so that it is unknown what they register.
+    /// Returns true if some records cannot be parsed. The backends that they register are then unknown,
+    /// so absence from the index proves nothing.
     pub(crate) fn has_unreadable(&self) -> bool {
         self.store.has_unreadable()
     }
@@ -118,12 +119,12 @@ impl Records {
         self.kept.get(owner)
     }
 
-    /// How many records of an owner are not being deleted.
+    /// Excludes records that are being deleted.
     pub(crate) fn count_kept(&self, owner: &Owner) -> usize {
         self.kept.count(owner)
     }
 
-    /// How many readable records a load balancer has, which is named by its request.
+    /// Counts readable records only. `lb` is the request of the load balancer.
     pub(crate) fn count_of_load_balancer(&self, lb: &RequestKey) -> usize {
         self.by_load_balancer.count(lb)
     }
@@ -147,7 +148,7 @@ impl Records {
         records.cloned()
     }
 
-    /// Whether a record has an address, in whatever namespace.
+    /// Returns true if any record has the address, in any namespace.
     pub(crate) fn has_address(&self, address: &AddressKey) -> bool {
         self.at(address.as_ref()).next().is_some()
     }
@@ -168,7 +169,7 @@ impl Records {
     }
 }
 
-/// Whether a record is registered and stays so.
+/// Returns false for a record that is being deleted, even if it is still registered.
 pub(crate) fn counts_as_registered(record: &BackendRecord) -> bool {
     !record.is_deleting() && is_registered(record)
 }
@@ -192,7 +193,8 @@ pub(crate) fn unit_of(record: &BackendRecord) -> &str {
         .map_or("", String::as_str)
 }
 
-/// What decides to which owner, unit, pod and load balancer a record belongs.
+/// The fields that decide to which owner, unit, pod and load balancer a record belongs. The maps by
+/// these are updated only if one of the fields changes.
 fn place_of(record: &BackendRecord) -> impl PartialEq + use<'_> {
     let metadata = &record.metadata;
     (

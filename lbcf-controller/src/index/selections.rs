@@ -13,8 +13,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PodRule {
     pub(super) pods: PodSelection,
-    /// Whether only pods with this controller's readiness gate are of interest, as for an owner on
-    /// endpoints, whose slices have everything else (d76).
+    /// True if only pods with this controller's readiness gate count, as for an owner on endpoints,
+    /// whose slices have everything else.
     pub(super) only_gated: bool,
 }
 
@@ -163,18 +163,19 @@ impl Selections {
         }
     }
 
-    /// How many pods an owner selects that are neither being deleted nor finished (d58): one that the
-    /// deregister policy keeps is registered all the same.
+    /// Excludes pods that are being deleted or have finished, although those that the deregister policy
+    /// keeps stay registered.
     pub(crate) fn count(&self, owner: &Owner) -> usize {
         self.members.count(owner) - self.deleting.count(owner) - self.finished.count(owner)
     }
 
-    /// Whether an owner selects a pod that is not available and may become so.
+    /// Returns true if an owner selects a pod that is not available and may become so. A finished pod
+    /// never does.
     pub(super) fn awaits_pods(&self, owner: &Owner) -> bool {
         self.unready.count(owner) > self.finished.count(owner)
     }
 
-    /// Whether an available pod that an owner selects runs on a node.
+    /// Only available pods that the owner selects count.
     pub(crate) fn has_available_on(&self, owner: &Owner, node: &str) -> bool {
         self.available_on.count(&(owner.clone(), node.to_owned())) > 0
     }
@@ -195,8 +196,8 @@ impl Selections {
     }
 }
 
-/// Whether a rule selects a pod of its namespace (b23, b25). An empty selector selects nothing;
-/// labels take precedence over names (b94).
+/// Expects a pod in the rule's namespace. An empty selector selects nothing; labels take precedence
+/// over names.
 fn selects(rule: &PodSelection, name: &str, labels: &BTreeMap<String, String>) -> bool {
     match &rule.by_label {
         Some(by_label) => {

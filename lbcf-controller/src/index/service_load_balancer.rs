@@ -1,5 +1,5 @@
-//! What reconciling needs of a Service that has, had or may get load balancers of a class (d72). Other
-//! Services cost no memory for it.
+//! The fields that reconciling needs of a Service that has, had or may get load balancers of a class.
+//! Other Services cost no memory for it.
 
 use crate::api::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE};
 use k8s_openapi::api::core::v1::{LoadBalancerIngress, ServiceSpec, ServiceStatus};
@@ -14,14 +14,14 @@ pub(crate) struct ServiceLoadBalancer {
     pub uid: String,
     /// `spec.loadBalancerClass` if the type is LoadBalancer.
     pub class: Option<String>,
-    /// Whether the type is LoadBalancer.
+    /// False if the type of a Service that had a load balancer of a class was changed: the load
+    /// balancer must be deleted.
     pub is_load_balancer: bool,
     pub annotations: BTreeMap<String, String>,
     pub finalizers: Vec<String>,
     pub ingress: Vec<Ingress>,
     /// The fields of its spec that a class may pass to its driver, by name (d75).
     pub fields: BTreeMap<&'static str, String>,
-    /// Whether node ports are allocated.
     pub has_node_ports: bool,
 }
 

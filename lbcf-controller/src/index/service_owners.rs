@@ -68,7 +68,7 @@ fn node_label(service: &ServiceSelection) -> Option<(String, String)> {
     Some((label.clone(), value.clone()))
 }
 
-/// Whether a selection includes nodes with these labels (b22).
+/// An empty node selector includes all nodes.
 pub(crate) fn takes_node(service: &ServiceSelection, labels: &BTreeMap<String, String>) -> bool {
     service
         .node_selector

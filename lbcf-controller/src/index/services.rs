@@ -15,14 +15,14 @@ pub(crate) struct ServiceView {
     pub version: u64,
     /// Its type is ExternalName: a name in DNS, without endpoints.
     pub is_external_name: bool,
-    /// Whether its type is NodePort or LoadBalancer (u16).
+    /// True if the type is NodePort or LoadBalancer.
     pub has_node_ports: bool,
     pub ports: Vec<ServicePortView>,
     pub selector: BTreeMap<String, String>,
     /// `externalTrafficPolicy: Local`: a node forwards only to its own pods.
     pub is_local: bool,
     pub deleting: bool,
-    /// What concerns its load balancers, if it may have any of a class.
+    /// None if the Service has, had and may get no load balancer of a class.
     pub load_balancer: Option<Box<ServiceLoadBalancer>>,
 }
 
@@ -106,7 +106,8 @@ impl ServiceView {
             .filter(|node_port| *node_port != 0)
     }
 
-    /// Whether nothing changed that concerns groups.
+    /// Ignores the version and the fields that concern only the Service's own load balancers: groups
+    /// depend on neither.
     pub(super) fn is_equivalent(&self, other: &Self) -> bool {
         let bare = |view: &Self| Self {
             version: 0,

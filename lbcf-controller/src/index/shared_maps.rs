@@ -4,7 +4,8 @@
 use crate::api::{BackendRecord, StringMap};
 use std::collections::HashSet;
 
-/// How many maps there are at least before those that no record has any more are removed.
+/// Maps that no record has any more are removed only beyond this number, so that a small set is not
+/// searched at each insertion.
 const MIN_PRUNED: usize = 64;
 
 #[derive(Debug, Default)]

@@ -25,9 +25,9 @@ pub(crate) struct SliceView {
     pub ports: Vec<SlicePort>,
     /// In the order of their addresses.
     pub endpoints: Vec<Endpoint>,
-    /// What is malformed, by field. The rest of the slice counts (d64).
+    /// Malformed fields, each with its problem. The rest of the slice still counts.
     pub problems: Vec<String>,
-    /// Whether a malformed field leaves unknown which endpoints the slice has.
+    /// True if a malformed field leaves unknown which endpoints the slice has.
     pub is_unknown: bool,
 }
 
@@ -70,24 +70,25 @@ pub(crate) struct EndpointConditions {
 }
 
 impl EndpointConditions {
-    /// Whether it accepts traffic; unknown counts as ready (e6).
+    /// Unknown counts as ready, as the API of EndpointSlices requires.
     pub(crate) fn is_ready(self) -> bool {
         self.ready.unwrap_or(true)
     }
 
-    /// Whether it is ready apart from terminating; unknown is what `ready` says (e7).
+    /// Returns true if the endpoint is ready, not counting that it may be terminating. Unknown counts
+    /// as `ready` does.
     pub(crate) fn is_serving(self) -> bool {
         self.serving.unwrap_or_else(|| self.is_ready())
     }
 
-    /// Whether it is going away; unknown counts as no (e8).
+    /// Unknown counts as not terminating.
     pub(crate) fn is_terminating(self) -> bool {
         self.terminating.unwrap_or(false)
     }
 }
 
 impl Endpoint {
-    /// Whether it is for one of these zones (e11).
+    /// Compares the zones of the endpoint's hints, or without hints the zone that it is in.
     pub(crate) fn is_for_zone(&self, zones: &[String]) -> bool {
         let is_selected = |zone: &Arc<str>| zones.iter().any(|selected| **selected == **zone);
         if self.for_zones.is_empty() {

@@ -20,7 +20,8 @@ pub(crate) trait Versioned {
     fn key(&self) -> ObjectKey;
     /// The resourceVersion; 0 if the API server's is not a number.
     fn version(&self) -> u64;
-    /// Whether this is the last state of an object that was removed.
+    /// Returns true for the last state of an object, with which the API server responds to the write
+    /// that removes the last finalizer.
     fn is_removed(&self) -> bool {
         false
     }
@@ -54,7 +55,8 @@ pub(super) struct Diff<T> {
 }
 
 impl<T> Diff<T> {
-    /// Whether the object was created or deleted, or its two states differ by this function.
+    /// Returns true if the object was created or deleted, or if `differ` returns true for its two
+    /// states.
     pub(super) fn is_change(&self, differ: impl Fn(&T, &T) -> bool) -> bool {
         match (&self.old, &self.new) {
             (Some(old), Some(new)) => differ(old, new),
@@ -73,8 +75,8 @@ pub(crate) struct Store<T> {
     /// states.
     removed: HashMap<ObjectKey, u64>,
     listing: Option<Listing>,
-    /// Whether the versions that are known say nothing about those of the next list, or of the one
-    /// that is being received.
+    /// True until the next list, or the one that is being received, is complete: its versions may be
+    /// lower than those that are known, because the cluster was restored from a backup.
     forgets_versions: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How many records of an owner are registered, counted incrementally.
+//! Counts the registered records of each owner incrementally.
 //!
 //! A backend counts as registered when all its records are (d8). How many those are depends on the
 //! owner's load balancers, so units are counted by their number of registered records: for any
@@ -48,12 +48,11 @@ impl Tallies {
         }
     }
 
-    /// How many records of an owner are registered.
     pub(crate) fn records(&self, owner: &Owner) -> usize {
         self.0.get(owner).map_or(0, |tally| tally.total)
     }
 
-    /// How many units of an owner have at least so many registered records.
+    /// Counts the units of an owner that have at least `at_least` registered records.
     pub(crate) fn units(&self, owner: &Owner, at_least: usize) -> usize {
         self.0.get(owner).map_or(0, |tally| {
             tally.by_count.range(at_least..).map(|(_, n)| n).sum()

@@ -1,4 +1,4 @@
-//! How many of an owner's endpoints are backends, counted as its units are reconciled.
+//! Counts the endpoints of each owner that are backends, as its units are reconciled.
 //!
 //! Which endpoints are backends follows from the Service, the slices and the group. All of them enqueue
 //! the units that they change, so the counts are correct when no unit is left to be reconciled.
@@ -6,7 +6,7 @@
 use crate::index::owner::{Owner, Unit};
 use std::collections::{BTreeSet, HashMap};
 
-/// What a unit counts.
+/// The contribution of one unit to its owner's [`EndpointCounts`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct UnitTally {
     /// The endpoints that are not terminating: one for each port.

@@ -13,7 +13,8 @@ use tokio::time::Instant;
 pub(crate) struct Absences(Mutex<HashMap<Owner, BTreeMap<Unit, Instant>>>);
 
 impl Absences {
-    /// How much is left of the time that an absent unit is waited for.
+    /// Returns the rest of `grace_period`, which begins with the first call for an absent unit; zero
+    /// when it is over.
     pub(crate) fn wait(&self, owner: &Owner, unit: &Unit, grace_period: Duration) -> Duration {
         let now = Instant::now();
         let mut absences = self.0.lock();

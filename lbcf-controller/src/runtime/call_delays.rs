@@ -1,5 +1,5 @@
-//! How long a call waits before it is repeated: the delay of the driver's response, which is kept
-//! exactly (d22), or the poll interval.
+//! Delays the repetition of a call: by the delay of the driver's response, which is kept exactly, or by
+//! the poll interval.
 //!
 //! An event may enqueue an object again although the call in flight has what the event reports. So the
 //! delay does not hold for the object, but for a call: one with another request, or to a driver that was
@@ -43,7 +43,7 @@ impl CallDelays {
         }
     }
 
-    /// How long a call about an object still has to wait. `call` is computed only where the last one was
+    /// Returns none if the call can be made at once. `call` is computed only where the last call was
     /// delayed.
     pub(crate) fn remaining(
         &self,

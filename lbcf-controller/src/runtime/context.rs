@@ -1,5 +1,5 @@
-//! What reconciling needs: the index, the clients of the API server and of drivers, and the little
-//! state that is kept in memory.
+//! The context that is passed to every reconciliation: the index, the clients of the API server and of
+//! drivers, and the little state that is kept in memory.
 
 use crate::api::{LoadBalancerDriver, NamespacedKind, ObjectKey, StringMap};
 use crate::cluster::{
@@ -313,7 +313,8 @@ impl Context {
         }
     }
 
-    /// How long a status with counts cannot be written yet.
+    /// Returns the rest of [`Options::status_interval`] since the last write of a status with counts;
+    /// none if it can be written now.
     pub(crate) fn status_wait(&self, key: &RequestKey) -> Option<Duration> {
         let next = *self.status_written.lock().get(key)? + self.options.status_interval;
         next.checked_duration_since(Instant::now())

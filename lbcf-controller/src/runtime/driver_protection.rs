@@ -1,12 +1,12 @@
-//! Whether a driver outlives what is created with it (d32).
+//! Ensures by a finalizer that a driver outlives everything that is created with it.
 
 use crate::api::names::FINALIZER_DRIVER;
 use crate::api::{LoadBalancerDriver, ObjectExt, ObjectKey};
 use crate::runtime::context::Context;
 use crate::runtime::outcome::Error;
 
-/// What may begin with a driver. Whatever has begun, meaning that the first step of it is stored, is
-/// changed, finished and undone in every case, for only this driver can do that.
+/// Limits only the operations that may begin with a driver. One that has begun, meaning that its first
+/// step is stored, is changed, finished and undone in every case, because only this driver can do that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DriverProtection {
     /// Nothing yet: without its finalizer the driver could be deleted first.

@@ -144,9 +144,9 @@ where
     Err(incomplete)
 }
 
-/// How long the same call has to wait: the driver's delay is kept exactly (d22), and what runs is not
-/// polled more often because of an event. A failure without a delay may be repeated earlier than by the
-/// backoff.
+/// The delay before the same call is made again: a driver's delay is kept exactly, and an operation
+/// that is running is not polled more often because of an event. After a failure without a delay, an
+/// event may cause a retry before the backoff ends.
 fn delay_after<W>(
     result: &Result<W::Response, DriverError>,
     poll_interval: Duration,
@@ -170,7 +170,7 @@ where
     response.is_ok_and(|response| response.status() == Status::Running)
 }
 
-/// What to report of a webhook that responds `Running`, if it has done so for long.
+/// Returns a wait to report if a webhook has responded `Running` for at least `Options::long_wait`.
 fn long_running(context: &Context, operand: Operand<'_>, webhook: &'static str) -> Option<Wait> {
     let stored = stored_since(operand.conditions, webhook);
     let since = context.waits.begin(operand.key?, webhook, stored);

@@ -1,4 +1,4 @@
-//! How long records without an owner have waited for one (d34).
+//! Gives each record without an owner a grace period, in which its owner may appear and adopt it.
 //!
 //! This is kept in memory only: after a start they wait the whole time again.
 
@@ -13,7 +13,8 @@ use tokio::time::Instant;
 pub(crate) struct Orphans(Mutex<HashMap<ObjectKey, Instant>>);
 
 impl Orphans {
-    /// How much is left of the time that a record without an owner waits for one.
+    /// Returns the rest of `grace_period`, which begins with the first call for a record; zero when it
+    /// is over.
     pub(crate) fn wait(&self, record: &ObjectKey, grace_period: Duration) -> Duration {
         let now = Instant::now();
         let since = *self.0.lock().entry(record.clone()).or_insert(now);

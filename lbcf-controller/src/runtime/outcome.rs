@@ -1,13 +1,13 @@
-//! How a reconciliation ends.
+//! Results of a reconciliation, which decide when the object is reconciled again.
 
 use crate::cluster::WriteError;
 use std::time::Duration;
 
-/// How soon an object is reconciled again whose state in the index was outdated. Usually a watch
-/// event enqueues it sooner.
+/// The delay before an object is reconciled again whose state in the index was outdated. Usually a
+/// watch event enqueues it sooner.
 const STALE_DELAY: Duration = Duration::from_millis(200);
 
-/// What follows a reconciliation that did not fail.
+/// Decides when an object is reconciled again after a reconciliation that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     /// One step is done; there may be another one.
@@ -64,17 +64,17 @@ impl Error {
         }
     }
 
-    /// Whether the driver asked for the delay.
+    /// Returns true if the driver's response named the delay, which then replaces the backoff.
     pub(crate) const fn has_delay_of_driver(&self) -> bool {
         matches!(self, Self::Operation(failure) if failure.retry_delay.is_some())
     }
 
-    /// Whether the object changed since it was read.
+    /// Returns true if another write changed the object after it was read.
     pub(crate) const fn is_conflict(&self) -> bool {
         matches!(self, Self::Write(WriteError::Stale))
     }
 
-    /// What follows instead of a retry, for errors that do not count as failures: the object
+    /// Returns the action that replaces a retry for errors that do not count as failures: the object
     /// changed since it was read, its namespace is being deleted and with it the object, a dry run got
     /// to its first write, or the process ends because it lost its lease.
     pub(crate) const fn action(&self) -> Option<Action> {

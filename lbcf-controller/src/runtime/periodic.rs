@@ -33,7 +33,7 @@ pub(crate) enum Due {
 }
 
 impl Due {
-    /// What follows if nothing else is left to do.
+    /// Returns the action for an object that has nothing else left to do.
     pub(crate) const fn action(self) -> Action {
         match self {
             Self::Never | Self::Now => Action::AwaitChange,
@@ -47,7 +47,8 @@ impl Due {
 #[derive(Debug, Default)]
 pub(crate) struct Periods {
     due: Mutex<HashMap<RequestKey, Instant>>,
-    /// What was ensured since a start at which everything is to be ensured; `None` after another start.
+    /// The objects that were ensured since a start at which everything is to be ensured; `None` after
+    /// another start.
     ensured: Option<Mutex<HashSet<RequestKey>>>,
 }
 

@@ -95,7 +95,8 @@ impl Queue {
         permit
     }
 
-    /// How long a request that is being reconciled would wait if it failed now.
+    /// Returns the delay, with jitter, that would apply if a request that is being reconciled failed
+    /// now.
     pub(crate) fn retry_delay(&self, key: &RequestKey) -> Duration {
         self.state.lock().retry_delay(key, jitter())
     }
@@ -115,8 +116,8 @@ impl Queue {
         ended
     }
 
-    /// Whether a request runs because its backoff was ended, so that a delay of it that was stored does
-    /// not apply any more.
+    /// Returns true while a request runs because its backoff was ended. A retry delay that is stored in
+    /// its object then no longer applies.
     pub(crate) fn is_backoff_ended(&self, key: &RequestKey) -> bool {
         self.state.lock().is_backoff_ended(key)
     }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How far the clocks of two replicas may differ.
+/// The largest difference that is expected between the clocks of two replicas.
 const SKEW: SignedDuration = SignedDuration::from_mins(1);
 
 /// By request: the stored time, and when that is.
@@ -28,8 +28,9 @@ impl RetryTimes {
         }
     }
 
-    /// How long is left until a stored time. `wall` is what the wall clock says, and `conditions` are those
-    /// that were stored with the time.
+    /// Returns none if the stored time is over. `wall` is the present time of the wall clock, which
+    /// counts only when this process first reads a time that another one stored, and `conditions` are
+    /// those that were stored with the time.
     pub(crate) fn remaining(
         &self,
         key: &RequestKey,
@@ -57,9 +58,9 @@ impl RetryTimes {
     }
 }
 
-/// How long is left of a delay that another process stored; none if the clock was set back since, or was
-/// wrong when it was stored: then the failure has not happened yet. So a delay is never longer than the
-/// failure has lasted, and what it was.
+/// Returns the rest of a delay that another process stored; none if the clock was set back since, or
+/// was wrong when the delay was stored: then the failure is in the future. So the rest is at most the
+/// original delay and the time that the failure has lasted.
 fn delay_of_other_process(
     stored: &str,
     conditions: &[Condition],

@@ -56,13 +56,13 @@ impl DeregisterVerdict {
         Self { asked, outcome }
     }
 
-    /// Whether it is about this pod, and not an earlier one of the same name.
+    /// Compares uids: an earlier pod of the same name does not count.
     pub(crate) fn is_about(&self, pod: &PodView) -> bool {
         self.asked.get(&pod.key.name) == Some(&pod.uid)
     }
 
-    /// Whether a pod that is not ready stays registered. A pod that the driver was not asked about
-    /// does.
+    /// Returns true if a pod that is not ready stays registered. A pod that the driver was not asked
+    /// about does.
     pub(crate) fn keeps(&self, pod: &PodView) -> bool {
         if !self.is_about(pod) {
             return true;
@@ -83,7 +83,7 @@ pub(crate) struct LastVerdict {
     pub(crate) at: Instant,
     /// When the driver is asked again though no further pod became unready.
     pub(crate) due: Instant,
-    /// How many calls in a row failed.
+    /// Failed calls in a row.
     pub(crate) failures: u32,
     /// The driver that was asked; none if it did not exist.
     pub(crate) driver: Option<DriverVersion>,

@@ -17,7 +17,8 @@ pub(crate) struct Since {
     pub lasted: Duration,
 }
 
-/// What objects wait for: a reason, or the webhook that responds `Running`.
+/// Times at which objects began to wait. An object waits for one thing at a time: a reason, or the
+/// webhook that responds `Running`.
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
     began: Mutex<HashMap<RequestKey, (&'static str, Timestamp, Instant)>>,

@@ -1,7 +1,8 @@
-/// How many problems of a slice are kept; a thousand endpoints may have the same.
+/// The problems of a slice that are kept; the others are only counted, because a thousand endpoints may
+/// have the same.
 const KEPT: usize = 3;
 
-/// What is malformed in a slice, by field.
+/// The first problems of a slice, each with its field.
 #[derive(Debug, Default)]
 pub(super) struct Problems {
     texts: Vec<String>,

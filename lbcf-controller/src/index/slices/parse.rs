@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 /// The label of a slice that names its Service (e1).
 const LABEL_SERVICE: &str = "kubernetes.io/service-name";
-/// How many endpoints a slice may have (e4), and an endpoint addresses (e5).
+/// The API's limits on endpoints in a slice, and on addresses of an endpoint. A list that is longer is
+/// malformed as a whole.
 const MAX_ENDPOINTS: usize = 1000;
 const MAX_ADDRESSES: usize = 100;
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long batched requests for the same object are collected.
+/// Batched requests for the same object within this time become one reconciliation.
 const BATCH_DELAY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub(super) struct State {
     failures: HashMap<RequestKey, Failures>,
     /// Requests whose backoff was ended, until they have been reconciled.
     backoff_ended: HashSet<RequestKey>,
-    /// How often in a row a request ended with a conflict.
+    /// Conflicts of a request in a row: each further one doubles the delay.
     conflicts: HashMap<RequestKey, u32>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct State {
 #[derive(Debug, Clone, Copy, Default)]
 struct Failures {
     count: u32,
-    /// Whether the delay after the last one was named by the driver, which is kept (d22).
+    /// True if the driver named the delay after the last failure. Such a delay is not cut short.
     has_delay_of_driver: bool,
 }
 
