@@ -4,7 +4,7 @@ use crate::api::{NamespacedKind, ObjectExt};
 use crate::index::Indexed;
 use crate::runtime::{Context, Error};
 
-/// Whether a plan's owner may adopt the records that the plan lets it adopt, if any (d34).
+/// Checks that a plan's owner still exists before it adopts records; true if the plan adopts none.
 ///
 /// The owner is read live, as Kubernetes' controllers do before they adopt: its watch may be behind
 /// that of records. The garbage collector would delete the records of an owner that is gone.

@@ -237,7 +237,8 @@ pub(crate) fn node_source(node: &NodeView) -> String {
     names::digest(&addresses.join(","))
 }
 
-/// What a record's address was generated from; none for records of the original controller.
+/// The annotation from which the controller sees that a record's address is outdated; none for records of
+/// the original controller.
 pub(crate) fn source_of(record: &BackendRecord) -> Option<&String> {
     record.annotations().get(names::ANNOTATION_SOURCE)
 }

@@ -4,8 +4,8 @@ use crate::runtime::{Action, Context, Error};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How many units of an owner are reconciled at a time, so that deregistering some need not wait
-/// until all backends of a large owner are registered.
+/// The number of units of an owner that are reconciled at a time, so that deregistering some need not
+/// wait until all backends of a large owner are registered.
 const BATCH: usize = 256;
 
 /// Units of an owner that are being reconciled. Those that are not done when this is dropped are
@@ -36,7 +36,7 @@ impl<'a> UnitBatch<'a> {
         }
     }
 
-    /// Whether there may be more units.
+    /// True if the owner may have more units that wait.
     pub(crate) fn is_full(&self) -> bool {
         self.units.len() == BATCH
     }

@@ -1,11 +1,11 @@
-//! What the status of an owner of backends counts (d8). No I/O, no clock.
+//! Counts backends and their records for the status of their owner. No I/O, no clock.
 
 use super::pod_ports::ports;
 use crate::api::{BackendOwner, ServiceMode};
 use crate::index::{EndpointCounts, Index, Owner};
 use std::collections::BTreeSet;
 
-/// What the index counts of an owner.
+/// Counts from the index, from which [`BackendCounts`] are calculated.
 #[derive(Debug, Default)]
 pub(crate) struct OwnerCounts {
     /// Load balancers that exist in the cloud and may be used by the owner.
@@ -15,18 +15,18 @@ pub(crate) struct OwnerCounts {
     /// Those that are not being deleted.
     pub records: usize,
     pub registered: usize,
-    /// What the endpoints count, if they are the backends.
+    /// Zero unless the owner's backends are endpoints.
     pub endpoints: EndpointCounts,
 }
 
-/// What the index knows about an owner's pods and records.
+/// The state of an owner's pods and records that explains why backends are not registered.
 #[derive(Debug, Default)]
 pub(crate) struct OwnerView {
-    /// Whether some of the selected pods are neither available nor being deleted.
+    /// Some of the selected pods are neither available nor being deleted.
     pub has_unready_pods: bool,
     /// The message about records whose names are taken (d35).
     pub conflict: Option<String>,
-    /// Whether the last attempt to write its records failed.
+    /// The API server refused the last attempt to write the owner's records.
     pub is_refused: bool,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct BackendsState {
     pub records: Vec<Arc<BackendRecord>>,
 }
 
-/// What the backends may consist of.
+/// The objects from which backends are made; the owner's spec selects the variant.
 #[derive(Debug)]
 pub(crate) enum Candidates {
     Pods(Vec<Arc<PodView>>, Arc<DeregisterVerdict>),

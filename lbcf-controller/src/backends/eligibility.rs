@@ -2,7 +2,7 @@ use crate::api::DeregisterPolicy;
 use crate::index::PodView;
 use crate::runtime::verdicts::DeregisterVerdict;
 
-/// Whether a backend is to be registered.
+/// The desired registration of a backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Eligibility {
     Registered,
@@ -24,8 +24,8 @@ pub(crate) fn eligibility_of_pod(
     eligibility_of_unready(Some(pod), policy, verdict)
 }
 
-/// What the policy decides about a backend that is not ready. The policies that keep some are about pods;
-/// of an endpoint without one only `ready` is known (d62).
+/// Applies the policy to a backend that is not ready. The policies that keep some are about pods; of an
+/// endpoint without a pod only `ready` is known.
 pub(crate) fn eligibility_of_unready(
     pod: Option<&PodView>,
     policy: Option<DeregisterPolicy>,

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many records of one owner are written at a time.
+/// The number of records of one owner that are written at a time.
 const CONCURRENT_WRITES: usize = 16;
 
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! What the index has about an owner and some of its units.
+//! Reads the state of an owner and of some of its units from the index.
 
 use super::decide::{BackendsState, Candidates};
 use super::service::{CandidateNode, EndpointCandidates, SelectedService, tallies};
@@ -113,7 +113,7 @@ fn endpoints(
     })
 }
 
-/// Whether a record's endpoint, which no slice has, may be moving to another slice (d61).
+/// True if a record's endpoint, which no slice has, may be moving to another slice.
 fn may_return(index: &Index, record: &BackendRecord, selection: &ServiceSelection) -> bool {
     let backend = record.spec.endpoint_backend.as_ref();
     if backend.is_none_or(|backend| backend.service != selection.name) {

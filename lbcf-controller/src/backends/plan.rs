@@ -20,7 +20,7 @@ pub(crate) struct RecordPlan {
 }
 
 impl RecordPlan {
-    /// Whether records without a controller get one (d34).
+    /// True if the plan sets the controller reference of a record without one.
     pub(super) fn adopts(&self) -> bool {
         self.update.iter().any(|(old, _)| is_orphan(old))
     }
@@ -39,7 +39,7 @@ pub(crate) struct DesiredRecords {
     pub aliases: BTreeMap<String, String>,
 }
 
-/// What an owner sets in each of its records.
+/// The settings that an owner copies to each of its records.
 #[derive(Debug, Clone)]
 pub(crate) struct RecordSettings<'a> {
     /// None for an owner that was never stored.
@@ -140,7 +140,7 @@ fn updated(
     Some((Arc::clone(record), updated))
 }
 
-/// Whether a record has the desired labels, among others.
+/// True if a record has the desired labels; it may have others too.
 fn has_labels_of(record: &BackendRecord, desired: &BackendRecord) -> bool {
     let (labels, mut desired) = (record.labels(), desired.labels().iter());
     desired.all(|(label, value)| labels.get(label) == Some(value))

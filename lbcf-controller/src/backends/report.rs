@@ -9,7 +9,7 @@ use crate::process::error_text::in_full;
 use crate::runtime::{Action, Context, Error};
 use std::time::Duration;
 
-/// What the index has about an owner after its records were written, or could not be.
+/// Reads the owner's state from the index after its records were written, or could not be.
 pub(super) fn view(
     index: &Index,
     owner: &Owner,
@@ -39,7 +39,7 @@ pub(crate) fn report_refusal(context: &Context, owner: &Regarding, error: &Error
     }
 }
 
-/// What an owner waits for, if it does.
+/// Reports an owner's wait in its status and, if it lasts, in events.
 pub(crate) struct WaitReport<'a> {
     context: &'a Context,
     key: RequestKey,
@@ -70,8 +70,8 @@ impl<'a> WaitReport<'a> {
         }
     }
 
-    /// How long the write of another status has to wait. One in which only the reason differs is
-    /// not worth a write before the wait has lasted for a moment: usually the counts follow.
+    /// The delay before another status may be written. A status in which only the reason differs is not
+    /// worth a write before the wait has lasted for a moment: usually the counts follow.
     pub(crate) fn write_delay(&self, are_counts_equal: bool) -> Option<Duration> {
         let interval = self.context.options.status_interval;
         if are_counts_equal && self.wait.is_some() && self.lasted < interval {

@@ -13,7 +13,7 @@ use kube::core::object::HasStatus;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What differs between the kinds of owners.
+/// An owner of backends whose status the controller writes. It has the parts that differ between kinds.
 pub(crate) trait OwnerKind:
     BackendOwner
     + Indexed

@@ -44,7 +44,7 @@ impl TakenNames {
         taken
     }
 
-    /// What to report; none if no name is taken.
+    /// Describes the first conflict and the number of others; none if no name is taken.
     pub(super) fn message(&self) -> Option<String> {
         let first = self.units.values().next()?;
         Some(message(first, self.count - 1))

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 /// The shortest time between two calls for the same owner, so that pods that become unready at the
 /// same time are in one call.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
-/// How many pods are read with one request.
+/// The number of pods that one request to the API server reads.
 const PAGE: u32 = 500;
 
 /// Enqueues the request for a verdict if one may be needed, or an old one may have to be removed.
@@ -116,7 +116,7 @@ pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Resul
     Ok(Action::RequeueAfter(wait))
 }
 
-/// What an owner sets about pods that are not ready.
+/// The owner's settings for a call of its deregister webhook.
 struct VerdictRequest {
     namespace: String,
     regarding: Regarding,

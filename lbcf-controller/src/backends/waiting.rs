@@ -7,7 +7,7 @@ use crate::api::{BackendOwner, PodSelection, allowed, reasons};
 use crate::cluster::{Wait, WaitEvent, some};
 use crate::index::Owner;
 
-/// What an owner's backends depend on.
+/// The state from which an owner's status explains why backends are missing.
 pub(super) struct BackendsView<'a> {
     pub(super) owner: &'a Owner,
     pub(super) object: &'a dyn BackendOwner,
@@ -93,7 +93,8 @@ fn without_source(view: &BackendsView<'_>) -> Option<Wait> {
     Some(Wait::new(reason, message, WaitEvent::Problem))
 }
 
-/// What an owner waits for whose backends exist.
+/// Explains why backends that exist are not all registered: name conflicts first, then refused writes,
+/// then pods that are not ready.
 fn unfinished(view: &OwnerView) -> Wait {
     if let Some(message) = &view.conflict {
         return Wait::new(reasons::RECORD_CONFLICT, message, WaitEvent::Elsewhere);

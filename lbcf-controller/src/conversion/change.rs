@@ -1,4 +1,4 @@
-//! What a conversion changed, and why it failed.
+//! The changes that a conversion made, and the errors for which it failed.
 
 use serde_json::Value;
 use std::fmt;

@@ -96,7 +96,7 @@ fn split(text: &str) -> Vec<(usize, &str)> {
     parts
 }
 
-/// Whether there is more than blank lines and comments.
+/// True if there is more than blank lines and comments.
 fn has_content(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start);
     lines.any(|line| !line.is_empty() && !line.starts_with('#'))

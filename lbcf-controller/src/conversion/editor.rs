@@ -36,7 +36,7 @@ impl Editor {
         self.object = self.document.clone();
     }
 
-    /// What follows is about this object, by its kind, namespace and name.
+    /// Attributes the changes that follow to this object, by its kind, namespace and name.
     pub(super) fn enter_object(&mut self, object: &Value) {
         let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
         self.object = format!("{}{}", self.document, self.item);

@@ -87,7 +87,7 @@ pub(super) fn convert_reference(
     }
 }
 
-/// Whether this is the API version of an object that is converted.
+/// True for both the present and the former group of the API, in any version.
 pub(super) fn is_ours(api_version: &str) -> bool {
     let group = api_version.split_once('/').map(|(group, _)| group);
     group == Some(GROUP) || group == Some(FORMER_GROUP)

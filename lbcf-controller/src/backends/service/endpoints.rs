@@ -115,8 +115,9 @@ pub(crate) fn port_of_slice(port: &ServicePortView, slice: &SliceView) -> Option
     Some((found.port.or(port.target_port)?, protocol))
 }
 
-/// What counts of equal endpoints. Of states of the same pod it is the latest in its life, as one of the
-/// slices may be outdated; of different pods it is the better one, as the other gave its address up.
+/// Selects one of several equal endpoints. Of states of the same pod it is the latest in its life,
+/// because one of the slices may be outdated; of different pods it is the better one, because the other
+/// gave up its address.
 pub(crate) fn the_one<'a>(same: &[&'a SliceEndpoint]) -> Option<&'a SliceEndpoint> {
     let mut of_targets: BTreeMap<Option<&str>, (EndpointState, &SliceEndpoint)> = BTreeMap::new();
     for &found in same {
@@ -134,7 +135,7 @@ pub(crate) fn the_one<'a>(same: &[&'a SliceEndpoint]) -> Option<&'a SliceEndpoin
     best.map(|(_, found)| found)
 }
 
-/// What each unit counts in the status of its owner.
+/// Counts the endpoints of each unit for the status of its owner. Those past `NotReady` are not counted.
 pub(crate) fn tallies(backends: &[EndpointPort]) -> BTreeMap<Unit, UnitTally> {
     let mut tallies: BTreeMap<Unit, UnitTally> = BTreeMap::new();
     for backend in backends {

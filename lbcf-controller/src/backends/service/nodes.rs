@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct CandidateNode {
     pub node: Arc<NodeView>,
-    /// Whether a pod of the service is available on it.
+    /// A pod of the Service is available on the node.
     pub has_pods: bool,
 }
 

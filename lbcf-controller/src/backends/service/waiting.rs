@@ -8,7 +8,7 @@ use crate::cluster::{Wait, WaitEvent, some};
 use crate::index::{ServicePortView, ServiceView, SliceView};
 use std::sync::Arc;
 
-/// What the backends of a Service depend on.
+/// The state from which an owner's status explains why backends of a Service are missing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ServiceWait<'a> {
     pub(crate) selection: &'a ServiceSelection,
@@ -16,7 +16,7 @@ pub(crate) struct ServiceWait<'a> {
     pub(crate) selected: &'a SelectedService,
     pub(crate) counts: &'a OwnerCounts,
     pub(crate) owner: &'a OwnerView,
-    /// Whether all backends are registered.
+    /// All backends are registered.
     pub(crate) is_complete: bool,
 }
 
@@ -83,7 +83,8 @@ fn of_node_port(view: &ServiceWait<'_>) -> Option<Wait> {
     problem(reasons::NO_NODES_SELECTED, message)
 }
 
-/// What a user has to correct comes first; a malformed slice before what may follow from it.
+/// Reports first the problems that a user must correct, and a malformed slice before its possible
+/// consequences.
 fn of_endpoints(view: &ServiceWait<'_>) -> Option<Wait> {
     let (selection, name) = (view.selection, view.name());
     let slices = &view.selected.slices;

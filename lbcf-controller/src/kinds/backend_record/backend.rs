@@ -68,8 +68,8 @@ async fn fetch_pod(
     Ok(pod.map(|pod| PodBackend { pod, port }))
 }
 
-/// Whether the record was created for this pod, whose uid or address is in the record's name (b45,
-/// b48), and not for an earlier one of the same name.
+/// True if the record was created for this pod, whose uid or address is in the record's name, and not for
+/// an earlier pod of the same name.
 fn is_pod_of(record: &BackendRecord, backend: &PodBackendRecord, pod: &PodView) -> bool {
     let Some(owner) = Owner::of(record) else {
         return false;

@@ -9,10 +9,10 @@ use crate::api::{
 use crate::index::{Neighbour, Owner};
 use std::collections::BTreeSet;
 
-/// How many parameters a message names.
+/// The number of parameters that a message names at most.
 const NAMED_PARAMETERS: usize = 5;
 
-/// What the neighbours of a record mean for it.
+/// The relation of a record's parameters to those of other records with the same address.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Sharing {
     /// All have its parameters, or there are none.
@@ -26,7 +26,7 @@ pub(super) enum Sharing {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Conflict {
-    /// Whether the record's own parameters are those of the address.
+    /// The address has this record's parameters rather than those of the other one.
     applies: bool,
     /// The other record, and its owner.
     other: ObjectKey,
@@ -126,8 +126,8 @@ impl Conflict {
         )
     }
 
-    /// What to report about the record's owner; none if the other record has no owner. It is the
-    /// same for all records that the two owners disagree about.
+    /// The message for the record's owner; none if the other record has no owner. It is the same for all
+    /// records that the two owners disagree about.
     pub(super) fn message_of_owner(&self, lb_name: &str) -> Option<String> {
         let other = self.other_owner.as_ref()?.request_key();
         let (parameters, result) = (&self.parameters, self.result());
@@ -151,8 +151,8 @@ fn stored(conditions: &[Condition]) -> Option<&Condition> {
     condition.filter(|condition| condition.status == ConditionStatus::True)
 }
 
-/// Whether a registered record is to be ensured again. The stored condition proves that other
-/// parameters may be in the cloud, whatever process stored it; it is resolved by the ensuring.
+/// True if a registered record must be ensured again. The stored condition proves that other parameters
+/// may be in the cloud, whatever process stored it; ensuring the backend resolves it.
 pub(super) fn needs_ensure(conditions: &[Condition], sharing: &Sharing) -> bool {
     let stored = stored(conditions);
     match sharing {
@@ -187,7 +187,7 @@ pub(super) fn condition(
     }
 }
 
-/// Whether a condition tells a user something that the stored one does not.
+/// True if the status, reason or message differs from the stored condition, so that an event is worth it.
 pub(super) fn is_news(conditions: &[Condition], condition: &Condition) -> bool {
     conditions.find(&condition.type_).is_none_or(|stored| {
         (stored.status, &stored.reason, &stored.message)

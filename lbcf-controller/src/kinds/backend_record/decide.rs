@@ -1,4 +1,4 @@
-//! What a record needs next. No I/O, no clock.
+//! Decides the next action for a record. No I/O, no clock.
 
 use super::conflict::{self, effective_parameters, sharing};
 use super::waiting::RecordWait;
@@ -22,12 +22,12 @@ use std::time::{Duration, SystemTime};
 pub(crate) struct RecordState {
     pub record: Arc<BackendRecord>,
     pub ownership: Ownership,
-    /// How long it still waits for an owner if it is ownerless (d34).
+    /// The rest of the grace period in which an ownerless record may be adopted.
     pub owner_wait: Duration,
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
     /// The other records with the same address on the same load balancer.
     pub neighbours: Vec<Neighbour>,
-    /// Whether its pod is available, its node exists, or its endpoint is ready.
+    /// Its pod is available, its node exists, or its endpoint is ready.
     pub backend_is_available: bool,
     /// When it is ensured again although it is registered.
     pub due: Due,
@@ -171,7 +171,8 @@ pub(super) fn cannot_be_stored(injected_info: &StringMap) -> Option<String> {
         .then(|| format!("injectedInfo has {length} characters; at most {most} are allowed"))
 }
 
-/// What to do instead of a call that is not possible now.
+/// The action that replaces a call because its driver is missing or cannot be parsed; none if it can be
+/// called.
 fn blocked(state: &RecordState) -> Option<RecordAction> {
     match state.driver {
         Lookup::Found(_) => None,
@@ -180,8 +181,8 @@ fn blocked(state: &RecordState) -> Option<RecordAction> {
     }
 }
 
-/// What to do instead of the first step of registering, which is taken once the driver is sure to
-/// outlive the record (d32).
+/// The action that replaces the first step of registering until the driver has the finalizer that keeps
+/// it as long as the record.
 fn unable_to_begin(state: &RecordState) -> Option<RecordAction> {
     let Lookup::Found(driver) = &state.driver else {
         return None;
@@ -193,8 +194,8 @@ fn unable_to_begin(state: &RecordState) -> Option<RecordAction> {
     }
 }
 
-/// Whether the driver has registered the record with its present spec. A condition without a
-/// generation is the original controller's, whose records are not registered again (d27).
+/// True if the driver has registered the record with its present spec. A condition without a generation
+/// is from the original controller, whose records are not registered again.
 fn is_registered(record: &BackendRecord, status: &BackendRecordStatus) -> bool {
     let registered = status.conditions.find(condition_types::REGISTERED);
     registered.is_some_and(|registered| {

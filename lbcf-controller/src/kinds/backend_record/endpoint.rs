@@ -26,7 +26,7 @@ pub(super) fn find(
     is_same.then(|| (pod_uid, to_wire(&service, &port, found, wanted)))
 }
 
-/// Whether the endpoint can be registered.
+/// True if the endpoint is ready, and is the one that the record was created for.
 pub(super) fn is_available(index: &Index, record: &BackendRecord) -> bool {
     find(index, record).is_some()
 }
@@ -42,7 +42,7 @@ fn service_port(
     Some((service, port))
 }
 
-/// Whether the record was created for this endpoint, whose target is in the record's name.
+/// True if the record was created for this endpoint, whose target is in the record's name.
 fn is_of_record(record: &BackendRecord, found: &SliceEndpoint) -> bool {
     let (Some(owner), Some(backend)) = (Owner::of(record), &record.spec.endpoint_backend) else {
         return false;

@@ -1,4 +1,4 @@
-//! What a record is decided on.
+//! Reads the state of a record from the index.
 
 use super::decide::RecordState;
 use super::endpoint;

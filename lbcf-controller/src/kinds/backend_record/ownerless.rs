@@ -7,7 +7,7 @@ use crate::index::{Owner, Ownership, controller_of};
 use crate::runtime::{Action, Context, Error};
 use std::time::Duration;
 
-/// How often a record that can be adopted checks whether it still can. Usually an event enqueues
+/// The interval at which a record that can be adopted checks that it still can. Usually an event enqueues
 /// it; none follows when an owner that cannot be parsed is deleted.
 pub(super) const ADOPTION_INTERVAL: Duration = Duration::from_secs(60);
 

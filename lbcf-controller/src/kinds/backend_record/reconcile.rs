@@ -14,7 +14,7 @@ use crate::runtime::operation::Operand;
 use crate::runtime::{Action, Context, Error};
 use std::time::Duration;
 
-/// How soon a record is reconciled again whose address is locked. Usually the reconciliation that
+/// The delay before a record whose address is locked is reconciled again. Usually the reconciliation that
 /// unlocks it enqueues it sooner.
 const LOCKED_DELAY: Duration = Duration::from_secs(1);
 

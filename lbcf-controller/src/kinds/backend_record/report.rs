@@ -1,4 +1,4 @@
-//! What a record's status and events say while it waits, and after a call that did not succeed.
+//! The status and events of a record that waits, or whose last call did not succeed.
 
 use super::conflict::{self, Sharing};
 use super::decide::draining_since;

@@ -183,8 +183,8 @@ impl ManagedLoadBalancer for BindLoadBalancer {
     }
 }
 
-/// Whether a load balancer's failure is of this generation, so that it waits for its retry (u29): a change
-/// of the Bind, or its deletion, ends the wait.
+/// True if a load balancer failed in this generation and waits for its retry: a change of the Bind, or
+/// its deletion, ends the wait.
 fn has_failed_since(status: &TargetLoadBalancerStatus, generation: Option<i64>) -> bool {
     let mut failed = status
         .conditions

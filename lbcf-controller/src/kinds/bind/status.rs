@@ -11,7 +11,8 @@ use crate::cluster::WriteError;
 use crate::index::{BindLoadBalancerKey, Owner, Request, RequestKey};
 use crate::runtime::{Context, Error};
 
-/// How often a write is repeated with the newest state before the object is reconciled again.
+/// The number of times that a write is attempted with the newest state before the object is reconciled
+/// again.
 const ATTEMPTS: usize = 5;
 
 pub(super) fn entry<'a>(bind: &'a Bind, name: &str) -> Option<&'a TargetLoadBalancerStatus> {

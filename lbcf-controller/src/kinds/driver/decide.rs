@@ -1,4 +1,4 @@
-//! What a driver needs next. No I/O; the time is an argument.
+//! Decides the next action for a driver. No I/O; the time is an argument.
 
 use crate::api::names::FINALIZER_DRIVER;
 use crate::api::{
@@ -10,7 +10,7 @@ use crate::index::{DriverUse, RequestKey};
 use jiff::Timestamp;
 use std::sync::Arc;
 
-/// What is known of a driver's health.
+/// The result of this process's health checks of a driver.
 #[derive(Debug)]
 pub(super) enum KnownHealth {
     /// Drivers are not asked: a condition of an earlier process would be outdated for ever.
@@ -93,7 +93,7 @@ fn set(state: &DriverState, accepted: Condition) -> Option<DriverAction> {
     (new != old).then_some(DriverAction::SetConditions(new))
 }
 
-/// Whether the driver serves the Services of its class; none if it has no class (d72).
+/// The condition that another driver with the same class makes False; none if the driver has no class.
 fn class_condition(state: &DriverState) -> Option<Condition> {
     let class = &state.driver.spec.service_class.as_ref()?.name;
     let (type_, generation) = (

@@ -9,10 +9,10 @@ use crate::index::claimant;
 use crate::runtime::{Action, Context, Error};
 use std::time::Duration;
 
-/// How often a driver that waits until nothing uses it is reconciled, besides when its last user is
-/// gone: the status names users that may have been deleted meanwhile.
+/// The interval at which a driver that waits until nothing uses it is reconciled, besides when its last
+/// user is gone: the status names users that may have been deleted meanwhile.
 const IN_USE_INTERVAL: Duration = Duration::from_secs(60);
-/// How often a driver checks whether the objects that might use it can be parsed.
+/// The interval at which a driver checks that the objects that might use it can be parsed.
 const UNREADABLE_INTERVAL: Duration = Duration::from_secs(10);
 
 pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Action, Error> {

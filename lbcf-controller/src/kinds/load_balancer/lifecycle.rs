@@ -31,7 +31,7 @@ pub(crate) trait ManagedLoadBalancer: Sync {
     const DELETION: &'static str;
     /// The conditions' reasons for `Fail` as a response to creating and ensuring (b39).
     const FAILED: [&'static str; 2];
-    /// Whether the status also reports running calls and when a failed call is repeated (u29).
+    /// The status also reports running calls and the time at which a failed call is repeated.
     const IS_STATUS_DETAILED: bool;
 
     /// The object that declares it.

@@ -13,7 +13,7 @@ mod reasons {
     pub(super) const NOT_REGISTERED: &str = "NotRegistered";
 }
 
-/// How many records a pod should have of an owner, and how many of them are registered.
+/// The records that an owner should have for a pod, and those of them that are registered, as numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OwnerRecords {
     pub(super) owner: Owner,

@@ -39,8 +39,8 @@ pub(super) fn expected(
     names.collect()
 }
 
-/// What an owner registers of a pod behind its Service; None if the slices do not have the pod yet, which
-/// they will.
+/// The backends that an owner registers for a pod behind its Service; none if the slices do not have the
+/// pod yet.
 fn of_service<'a>(
     object: &'a dyn BackendOwner,
     pod: &PodView,

@@ -9,13 +9,13 @@ use kube::api::ObjectMeta;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is known of a Service.
+/// The input of [`decide`], read from the index.
 #[derive(Debug)]
 pub(super) struct ServiceState {
     pub(super) service: Arc<ServiceView>,
     /// The driver that has the Service's class.
     pub(super) driver: Option<Arc<LoadBalancerDriver>>,
-    /// What the Service owns, and what has the name of something that it should own.
+    /// Owned by the Service, or named like a load balancer that it should own.
     pub(super) load_balancers: BTreeMap<String, Arc<LoadBalancer>>,
     pub(super) groups: BTreeMap<String, Arc<BackendGroup>>,
 }
@@ -37,7 +37,7 @@ pub(super) enum ServiceAction {
     },
 }
 
-/// What a Service is on the way to.
+/// The end to which the controller reconciles a Service.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Goal {
     /// It is none of this controller's Services.
@@ -54,7 +54,7 @@ pub(super) enum Goal {
 pub(super) struct ServicePlan {
     pub(super) goal: Goal,
     pub(super) actions: Vec<ServiceAction>,
-    /// Whether all load balancers are created and have their attributes.
+    /// All load balancers are created and have their attributes.
     pub(super) is_complete: bool,
     pub(super) problems: Vec<String>,
 }

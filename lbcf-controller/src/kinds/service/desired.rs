@@ -12,7 +12,7 @@ use kube::api::ObjectMeta;
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::BTreeMap;
 
-/// What a Service should have. Both lists are in the order of its ports.
+/// The objects that a Service should own. Both lists are in the order of its ports.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct DesiredObjects {
     pub(super) load_balancers: Vec<LoadBalancer>,
@@ -183,8 +183,8 @@ impl Plan<'_> {
     }
 }
 
-/// How the objects refer to their Service. They do not block its deletion, which its finalizer does, so
-/// that no permission for `services/finalizers` is needed.
+/// The owner reference to the Service. It does not block the Service's deletion, which the finalizer
+/// does, so that the controller needs no permission for `services/finalizers`.
 fn owner(service: &ServiceView, part: &ServiceLoadBalancer) -> OwnerReference {
     OwnerReference {
         api_version: "v1".to_owned(),

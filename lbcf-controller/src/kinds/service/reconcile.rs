@@ -15,8 +15,8 @@ const DELETING: (&str, &str) = ("DeletingLoadBalancer", "Deleting load balancer"
 const DELETED: (&str, &str) = ("DeletedLoadBalancer", "Deleted load balancer");
 const FAILED: &str = "SyncLoadBalancerFailed";
 
-/// What begins when a Service's load balancers are made or changed, and ends when they are as they should
-/// be: it tells the event about that from one at rest.
+/// The reason of a wait that begins when a Service's load balancers are created or changed, and ends when
+/// they are complete. It ensures that events report only transitions.
 const IN_PROGRESS: &str = "ensuring";
 
 /// Does the writes that are due for a Service.

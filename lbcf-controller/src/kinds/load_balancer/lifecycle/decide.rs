@@ -1,4 +1,4 @@
-//! What a load balancer needs next. No I/O; the time is an argument.
+//! Decides the next action for a load balancer. No I/O; the time is an argument.
 
 use crate::api::{
     Condition, ConditionStatus, Conditions, LoadBalancerDriver, ObjectKey, StringMap, allowed,
@@ -14,18 +14,18 @@ use lbcf_driver_sdk::webhook::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a load balancer depends on besides the object that declares it.
+/// The state outside the object that declares a load balancer, on which its next action depends.
 #[derive(Debug)]
 pub(crate) struct Observations {
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
-    /// How many records register something to it.
+    /// The number of records that use it. It is deleted only when there are none.
     pub records: usize,
     pub first_record: Option<ObjectKey>,
-    /// Whether there are records that cannot be parsed and might be this load balancer's.
+    /// Some records cannot be parsed, and might be this load balancer's.
     pub unreadable_records: bool,
     /// When it is ensured again although its attributes are synced.
     pub due: Due,
-    /// How long is left until the time at which what failed is tried again.
+    /// The time until a failed call is repeated.
     pub retry_in: Option<Duration>,
     pub now: Timestamp,
     /// A dry run proceeds as if what it cannot store were stored.
@@ -63,7 +63,7 @@ impl Creation {
     }
 }
 
-/// Whether the call that a condition is about failed last.
+/// True if the last call that the condition reports failed.
 pub(crate) fn has_failed(conditions: &[Condition], type_: &str) -> bool {
     let condition = conditions.find(type_);
     condition.is_some_and(|condition| condition.status == ConditionStatus::False)
@@ -75,17 +75,17 @@ pub(crate) struct LoadBalancerState {
     pub id: String,
     pub phase: LoadBalancerPhase,
     pub creation: Creation,
-    /// What it is created from.
+    /// The `lbSpec` of `createLoadBalancer`, and the identity if the driver returns none.
     pub spec: StringMap,
-    /// What webhooks get as attributes: the desired ones, or, for one that is no longer declared,
-    /// the last known ones.
+    /// The attributes in calls of webhooks: the desired ones, or the last known ones of a load balancer
+    /// that is no longer declared.
     pub attributes: StringMap,
     pub lb_info: StringMap,
-    /// Whether the driver has the desired attributes, as far as is known.
+    /// The driver has the desired attributes, as far as the controller knows.
     pub is_synced: bool,
-    /// Whether `deleteLoadBalancer` is called even if creating never began.
+    /// The controller calls `deleteLoadBalancer` even if creating never began.
     pub deletes_uncreated: bool,
-    /// How long it waits after a failure.
+    /// The time to wait after a failure before the next call.
     pub retry_wait: Option<Duration>,
     pub observations: Observations,
 }
@@ -186,7 +186,8 @@ fn decide_deletion(state: &LoadBalancerState) -> LoadBalancerAction {
     }
 }
 
-/// What to do instead of a call that is not possible now.
+/// The action that replaces a call that cannot be made now, because of the driver or of a wait after a
+/// failure.
 fn blocked(state: &LoadBalancerState) -> Option<LoadBalancerAction> {
     match state.observations.driver {
         Lookup::Found(_) => state.retry_wait.map(LoadBalancerAction::Wait),

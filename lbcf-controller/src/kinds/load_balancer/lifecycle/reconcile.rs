@@ -13,7 +13,7 @@ use crate::runtime::{Action, Context, Error};
 use kube::Resource;
 use std::time::Duration;
 
-/// How often a load balancer that is being deleted checks whether all records can be parsed.
+/// The interval at which a load balancer that is being deleted checks that all records can be parsed.
 const UNREADABLE_INTERVAL: Duration = Duration::from_secs(10);
 
 pub(crate) async fn reconcile<L: ManagedLoadBalancer>(

@@ -1,4 +1,4 @@
-//! What a load balancer's status and events say while it waits, and after a call.
+//! The status and events of a load balancer that waits, or after a call.
 
 use super::ManagedLoadBalancer;
 use super::decide::{Creation, LoadBalancerPhase};
