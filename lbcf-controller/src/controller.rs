@@ -111,7 +111,7 @@ impl Controller {
         Health::new(Arc::clone(&self.context), Arc::clone(&self.health))
     }
 
-    /// How often each webhook was called.
+    /// Counts of webhook calls, by webhook. The controller goes on updating them while it runs.
     #[must_use]
     pub fn calls(&self) -> CallCounts {
         self.counts.clone()

@@ -10,7 +10,7 @@ pub use raw::RawDriver;
 pub use typed::{Driver, ListedBackend};
 
 pub mod request {
-    //! The requests of a [`Driver`]'s methods: those of the webhooks, in the driver's types.
+    //! The requests of a [`Driver`](super::Driver)'s methods: those of the webhooks, in the driver's types.
     //!
     //! The router converts each request before it calls the method. If a value does not fit its type,
     //! the method is not called: validations refuse and operations fail, with the field, the value and

@@ -68,7 +68,7 @@ pub(crate) struct RunHandle {
 pub(crate) struct RestartReport {
     /// The number of restarts until now.
     pub(crate) restarts: u64,
-    /// How many hooks were running, or waiting to run, when the process was killed.
+    /// The number of hooks that were running, or waiting to run, when the process was killed.
     pub(crate) hooks_killed: usize,
 }
 

@@ -13,12 +13,12 @@ use lbcf_driver_sdk::webhook::{
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a driver may respond with `Running` before the other load balancers are audited. The next
-/// audit lists this one again.
+/// Limits the wait for a driver that responds with `Running`, because other load balancers wait to be
+/// audited. The next audit lists this one again.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Whether a driver offers to list backends. Drivers of any language do not know the webhook, so the
-/// controller calls it only where the LoadBalancerDriver names it (d52).
+/// True if the LoadBalancerDriver names `listBackends`: drivers in other languages may not know the
+/// webhook.
 pub(super) fn is_offered_by(driver: &LoadBalancerDriver) -> bool {
     let mut webhooks = driver.spec.webhooks.iter();
     webhooks.any(|webhook| webhook.name == ListBackends::INFO.name)

@@ -6,14 +6,14 @@ use crate::index::{AddressKey, DepartureMark, Index, LeftAddresses};
 use lbcf_driver_sdk::webhook::ListedBackend;
 use uuid::Uuid;
 
-/// What is known of a listed backend.
+/// The facts that [`decide`] depends on, taken from the index for one listed backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Evidence {
-    /// Whether a record has its address at this load balancer, or left it while the list was made. The
-    /// list may be older than the departure.
+    /// A record has its address at this load balancer, or left it while the driver listed the backends:
+    /// the list may be older than the departure.
     pub is_accounted_for: bool,
     pub origin: Origin,
-    /// Whether the audit before found it without a record too.
+    /// The previous audit found it without a record too. Only then may it be removed.
     pub was_found_before: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn decide(evidence: Evidence, removes_marked: bool) -> Verdict {
     }
 }
 
-/// What a `recordID` of `ensureBackend` contains, which is the uid of its record (d28).
+/// Extracts the uid of a record from a `recordID` of `ensureBackend`; none for other texts.
 pub(super) fn object_of(record_id: &str) -> Option<&str> {
     record_id.strip_prefix("ensureBackend(")?.strip_suffix(')')
 }
@@ -70,9 +70,9 @@ pub(super) struct Audited<'a> {
     pub lb_info: StringMap,
     /// When listing began.
     pub began: DepartureMark,
-    /// What the audit before found.
+    /// The findings of the previous audit; none after a start of the controller.
     pub before: Option<&'a Findings>,
-    /// Whether the annotation asks for the removal of backends of unknown origin (d53).
+    /// The annotation of the load balancer allows the removal of backends of unknown origin.
     pub removes_marked: bool,
 }
 

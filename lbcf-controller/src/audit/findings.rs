@@ -1,5 +1,5 @@
-//! What the last audit of each load balancer found. This is kept in memory only: after a start a
-//! backend has to be found twice again before it is removed.
+//! The findings of the last audit of each load balancer. They are kept in memory only: after a restart a
+//! backend must be found twice again before it is removed.
 
 use crate::api::ObjectKey;
 use crate::index::RequestKey;

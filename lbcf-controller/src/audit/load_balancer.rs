@@ -78,7 +78,7 @@ pub(super) async fn audit<L: ManagedLoadBalancer + Send>(
     findings.set(key.clone(), Findings { driver, orphans });
 }
 
-/// Whether a load balancer exists and stays: one that is being deleted loses its backends anyway.
+/// True if a load balancer is created and not being deleted: deletion deregisters its backends anyway.
 fn is_in_use<L: ManagedLoadBalancer>(lb: &L) -> bool {
     let status = lb.status();
     !lb.object().is_deleting()

@@ -1,8 +1,8 @@
-//! What users learn of backends that no record accounts for. No I/O, no clock.
+//! The condition and event about backends that no record accounts for. No I/O, no clock.
 
 use crate::api::{Condition, ConditionStatus, Conditions, condition_types, reasons};
 
-/// How many addresses a message lists.
+/// The number of addresses that a message lists at most.
 const LISTED: usize = 5;
 /// The longest address in a message, in characters: drivers may return any text.
 const ADDRESS_MAX: usize = 100;

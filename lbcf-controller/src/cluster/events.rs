@@ -2,12 +2,12 @@
 //!
 //! Recording an event never delays a reconciliation: it is put into a queue and written by a task of
 //! its own. Events about failures and waits are never dropped: equal ones become one while they wait.
-//! Events about success are limited in number, and dropped and counted beyond that (d55). A write that
-//! fails is repeated (d59).
+//! Events about success are limited in number, and dropped and counted beyond that. A write that
+//! fails is repeated.
 //!
-//! What lasts is reported once and again after [`Options::event_repeat`](crate::process::options::Options) (d45). An
-//! event that repeats an earlier one of the same object increments the earlier one's count, also if
-//! that one has expired.
+//! Conditions that last are reported once, and again after each
+//! [`Options::event_repeat`](crate::process::options::Options). An event that repeats an earlier one of
+//! the same object increments the earlier one's count, also if that one has expired.
 
 mod queue;
 mod recorder;
@@ -22,7 +22,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 pub(crate) use writer::EventWriter;
 
-/// How long after its last occurrence the count of an event that does not last is still incremented.
+/// An event that recurs within this time after its last occurrence increments a count instead of
+/// creating another Event. Events about something that lasts have a longer period.
 const AGGREGATION_PERIOD: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,9 +92,9 @@ struct EventRecord {
     reason: String,
     message: String,
     at: Timestamp,
-    /// How often it happened since it was recorded last.
+    /// Counts since the event was last recorded; added to the count in the cluster.
     occurrences: i32,
-    /// How long it is of interest: until then its count can be incremented, or its write repeated.
+    /// Counted from `recorded`: until then the event's count can be incremented, or its write repeated.
     retention: Duration,
     recorded: Instant,
     /// The name that its write was given, which a repeated one has again, as a write whose response was

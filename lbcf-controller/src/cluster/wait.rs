@@ -1,4 +1,4 @@
-//! What objects wait for (d44): the reason and message of a condition and of an event.
+//! Reasons why objects wait, as a condition and an event report them.
 
 use crate::api::{Condition, condition_types, reasons};
 use jiff::Timestamp;
@@ -35,7 +35,7 @@ impl Wait {
         }
     }
 
-    /// What tells its event from others about the same object, besides the reason.
+    /// Distinguishes the wait's event from others about the same object with the same reason.
     pub(crate) fn subject(&self) -> &str {
         // Their messages have a count, or name one of many records.
         let varying = [reasons::RECORDS_REMAINING, reasons::RECORDS_REFUSED];
@@ -59,7 +59,7 @@ impl Wait {
     }
 }
 
-/// How many names a message has.
+/// The most names that a message lists, so that it stays short for any number of objects.
 const NAMED: usize = 3;
 
 /// The first of these, and how many more there are.

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// A handle to a cloud; clones are handles to the same one.
 ///
 /// The methods that return a [`Result`] are the provider's API, for drivers and for tests. They fail
-/// with [`CloudError::Unavailable`] during an [outage](Self::set_outage).
+/// with [`CloudError::Unavailable`](crate::CloudError::Unavailable) during an [outage](Self::set_outage).
 #[derive(Debug, Clone)]
 pub struct Cloud {
     pub(super) shared: Arc<Shared>,

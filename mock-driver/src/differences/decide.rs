@@ -19,7 +19,7 @@ const WEIGHT: &str = "weight";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Difference {
-    /// What differs.
+    /// The kind of difference.
     pub(crate) kind: DifferenceKind,
     /// The object that declares it. For a backend that no object declares, that of its load balancer, if
     /// there is one.
@@ -38,7 +38,7 @@ pub(crate) struct Difference {
     pub(crate) fields: Vec<FieldDifference>,
 }
 
-/// What differs.
+/// The kind of difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum DifferenceKind {

@@ -31,7 +31,7 @@ pub struct FaultRule {
     /// The calls; all by default.
     #[serde(default, rename = "match", skip_serializing_if = "FaultMatch::is_any")]
     pub matches: FaultMatch,
-    /// What happens to them.
+    /// The action on them.
     pub action: FaultAction,
 }
 
@@ -55,15 +55,15 @@ pub struct FaultMatch {
     /// seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
-    /// How many calls are hit; then the rule no longer applies.
+    /// The number of calls that are hit; then the rule no longer applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
-    /// How many matching calls are let through first.
+    /// The number of matching calls that are let through first.
     #[serde(skip_serializing_if = "is_zero")]
     pub skip: u64,
 }
 
-/// What happens to a call. In JSON `{"fail": {"message": "…"}}`, and those without settings just
+/// An action on a call. In JSON `{"fail": {"message": "…"}}`, and those without settings just
 /// `"hang"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -141,7 +141,7 @@ pub struct DelayFault {
     #[serde(with = "go_duration", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub time: Option<Duration>,
-    /// How much longer it may be; how much it is follows from the seed.
+    /// The time that may be added; how much it is follows from the seed.
     #[serde(with = "go_duration", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub jitter: Option<Duration>,

@@ -165,7 +165,7 @@ fn changed(
         .map_err(|why| EndpointError::not_found(format!("lbInfo: names no load balancer: {why}")))
 }
 
-/// What differs; nothing, if cluster and cloud agree.
+/// The differences; none, if cluster and cloud agree.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Differences {
     differences: Vec<Difference>,

@@ -32,7 +32,7 @@ pub struct JournalEntry {
     pub sequence: u64,
     /// When it arrived, such as `2026-01-31T12:00:00.5Z`.
     pub time: String,
-    /// How long it took, in microseconds.
+    /// The time that it took, in microseconds.
     pub micros: u64,
     /// The name of the webhook, such as `ensureBackend`.
     pub webhook: String,
@@ -42,7 +42,7 @@ pub struct JournalEntry {
     /// The call's retryID; empty where the webhook has none.
     #[serde(rename = "retryID")]
     pub retry_id: String,
-    /// Whether the request had `dryRun` set.
+    /// True if the request had `dryRun` set.
     pub dry_run: bool,
     /// The values of `lbInfo`, of the request or else of the response, such as `lb-1234/lbl-2234`.
     pub load_balancer: String,
@@ -63,14 +63,14 @@ pub struct JournalEntry {
     /// The request's body as text, up to 16 KiB.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub request: String,
-    /// Whether the request's body was longer.
+    /// True if the request's body was longer.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub request_cut: bool,
     /// The response's body as text, up to 16 KiB, as the client got it; of a response that a fault
     /// has lost, as the driver gave it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub response: String,
-    /// Whether the response's body was longer.
+    /// True if the response's body was longer.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub response_cut: bool,
 }
@@ -145,11 +145,11 @@ pub(crate) struct CallQuery {
     pub(super) fault: Option<bool>,
     /// Only calls after the one with this number.
     pub(crate) since: Option<u64>,
-    /// Whether to show the bodies.
+    /// True to show the bodies.
     pub(crate) bodies: bool,
     /// For how many calls to wait; 1 by default.
     pub(crate) count: Option<usize>,
-    /// How long to wait for them, such as `10s`, which is the default.
+    /// The limit of waiting for them, such as `10s`, which is the default.
     pub(crate) timeout: Option<String>,
 }
 

@@ -55,7 +55,7 @@ pub enum Creation {
     },
 }
 
-/// What a creation is creating; as text, the message of `Running`.
+/// The stage of a creation; as text, the message of `Running`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum CreationStage {
     /// The CLB instance, without listeners.
@@ -75,7 +75,7 @@ impl fmt::Display for CreationStage {
     }
 }
 
-/// How an instance was created, beside what its listeners show.
+/// The creation of an instance, beside what its listeners show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreationState {
@@ -95,26 +95,26 @@ pub struct CreationState {
     /// The ID of the listener, once it exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listener: Option<String>,
-    /// Whether it is complete.
+    /// True when it is complete.
     #[serde(default)]
     pub complete: bool,
-    /// Whether a call has returned the result.
+    /// True when a call has returned the result.
     #[serde(default)]
     pub returned: bool,
-    /// How long each stage takes, in milliseconds, if it is a matter of time.
+    /// The time of each stage in milliseconds, if it is a matter of time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage_ms: Option<u64>,
-    /// How many calls it takes, if they count; without either it is held.
+    /// The number of calls that it takes, if they count; without either it is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub polls: Option<u32>,
-    /// How many calls there were.
+    /// The number of calls so far.
     #[serde(default)]
     pub polled: u32,
-    /// How long ago it began, in milliseconds; only while it runs.
+    /// The time since it began, in milliseconds; only while it runs.
     #[serde(default)]
     #[schemars(with = "u64")]
     pub elapsed_ms: Incidental<u64>,
-    /// Whether it was released by hand.
+    /// True when it was released by hand.
     #[serde(default)]
     pub released: bool,
 }

@@ -40,7 +40,7 @@ pub struct ListenerTraffic {
     /// [`PORT_OFFSET`]: crate::PORT_OFFSET
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listens: Option<SocketAddr>,
-    /// What is different from a real cloud: another port, or an address that others have, too.
+    /// The difference from a real cloud: another port, or an address that others have, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Why it does not listen.
@@ -49,7 +49,7 @@ pub struct ListenerTraffic {
     /// The certificate of an HTTPS listener, in PEM, for clients to trust.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<String>,
-    /// What it has served.
+    /// The counts of what it has served.
     pub counts: TrafficCounts,
     /// Its backends.
     pub backends: Vec<BackendTraffic>,
@@ -79,7 +79,7 @@ pub struct BackendTraffic {
     /// The time until what is open is broken off, in milliseconds, for one that is draining.
     #[serde(rename = "drainingMs", skip_serializing_if = "Option::is_none")]
     pub draining_ms: Option<u64>,
-    /// What it has served since it was bound.
+    /// The counts of what it has served since it was bound.
     pub counts: TrafficCounts,
 }
 

@@ -17,9 +17,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How long a client may take to send a request.
+/// The timeout for the head of a request, and for an idle connection.
 const REQUEST: Duration = Duration::from_secs(5);
-/// How long a connection may last.
+/// The time after which a connection is closed, even if it is in use.
 const LIFETIME: Duration = Duration::from_secs(15);
 
 /// The server of a controller's health.

@@ -142,7 +142,7 @@ fn adopted(old: &ObjectMeta, new: &ObjectMeta) -> Result<ObjectMeta, String> {
     Ok(metadata)
 }
 
-/// What belongs to ports that the Service does not have any more.
+/// Deletes the objects of ports that the Service no longer has.
 fn remove_others(
     state: &ServiceState,
     part: &ServiceLoadBalancer,

@@ -56,7 +56,7 @@ impl TryFrom<String> for ResourceId {
     }
 }
 
-/// A load balancer with the frontends of many services (a1).
+/// A load balancer with the frontends of many services.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct SharedLoadBalancer {
@@ -144,7 +144,7 @@ pub struct PublicIp {
     pub address: String,
 }
 
-/// What may enter the network.
+/// Rules for what may enter the network.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct SecurityGroup {
@@ -169,7 +169,7 @@ pub struct SecurityRule {
     pub port: u16,
 }
 
-/// Machines that serve together. Load balancers belong to one by their names (a7).
+/// Machines that serve together. Load balancers belong to one by their names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AvailabilitySet {
