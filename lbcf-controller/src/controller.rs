@@ -2,43 +2,27 @@
 //! reconcile.
 
 mod background;
+mod error;
 pub(crate) mod health;
 mod workers;
 
-use crate::admission::{AdmissionError, AdmissionServer};
+use crate::admission::AdmissionServer;
 use crate::audit;
 use crate::cluster::EventWriter;
 use crate::controller::health::Health;
 use crate::drivers::CallCounts;
 use crate::process::health_state::HealthState;
-use crate::process::leader::{ElectionTask, InvalidLeaderElection, LostLease};
+use crate::process::leader::ElectionTask;
 use crate::process::metrics::Metrics;
 use crate::process::options::Options;
 use crate::runtime::Context;
 use background::{AdmissionTask, Background};
+pub use error::RunError;
 use futures::future::BoxFuture;
 use kube::Client;
 use std::future::Future;
 use std::sync::Arc;
 use workers::Workers;
-
-/// Why a controller ended that was not asked to stop.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The options of leader election are invalid.
-    #[error(transparent)]
-    LeaderElection(#[from] InvalidLeaderElection),
-    /// Another controller leads, or soon will.
-    #[error(transparent)]
-    LostLease(#[from] LostLease),
-    /// Admission cannot be served.
-    #[error(transparent)]
-    Admission(#[from] AdmissionError),
-    /// A task ended that runs as long as the controller, which is a defect.
-    #[error("{0} ended unexpectedly; this is a defect")]
-    TaskEnded(&'static str),
-}
 
 /// The LBCF controller of one cluster.
 pub struct Controller {

@@ -1,6 +1,6 @@
 //! The tasks beside the workers.
 
-use super::RunError;
+use super::error::RunError;
 use crate::admission::{AdmissionError, AdmissionServer};
 use crate::cluster::{EventWriter, WATCHED_KINDS, watch};
 use crate::process::health_state::HealthState;

@@ -97,13 +97,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         let (context, lb) = (self.context, self.lb);
         let observations = &self.state.observations;
         match action {
-            LoadBalancerAction::AwaitChange => {
-                context.end_wait(&self.key, &self.regarding);
-                if lb.object().is_deleting() {
-                    return Ok(Action::AwaitChange);
-                }
-                Ok(observations.due.action())
-            }
+            LoadBalancerAction::AwaitChange => Ok(self.at_rest()),
             LoadBalancerAction::Wait(wait) => Ok(Action::RequeueAfter(wait)),
             LoadBalancerAction::AddFinalizer => {
                 context
@@ -155,6 +149,16 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
             | LoadBalancerAction::Ensure(_)
             | LoadBalancerAction::FinishCreating(_)
             | LoadBalancerAction::Delete(_) => Ok(Action::AwaitChange),
+        }
+    }
+
+    /// Nothing is to be done until the object changes or its period is over.
+    fn at_rest(&self) -> Action {
+        self.context.end_wait(&self.key, &self.regarding);
+        if self.lb.object().is_deleting() {
+            Action::AwaitChange
+        } else {
+            self.state.observations.due.action()
         }
     }
 
