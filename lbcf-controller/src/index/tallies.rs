@@ -139,7 +139,6 @@ impl UnitTallies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use super::*;
     use crate::api::ObjectKey;
 
     #[test]

@@ -1,6 +1,5 @@
 //! The whole pod, Service or endpoint behind a record, for a driver.
 
-use super::endpoint;
 use crate::api::{BackendRecord, ObjectKey, PodBackendRecord, ServiceBackendRecord};
 use crate::backends::{
     Backend, EndpointState, endpoint_record_name, node_source, pod_port, port_of_slice, source_of,
@@ -30,7 +29,7 @@ pub(super) async fn fetch(
     let mut name = "";
     if let Some(backend) = &record.spec.endpoint_backend {
         name = &backend.address;
-        let found = endpoint::find(&context.index(), record);
+        let found = find_endpoint(&context.index(), record);
         let Some((pod_uid, wire)) = found else {
             return Err(Error::BackendChanged(name.to_owned()));
         };
@@ -119,7 +118,7 @@ async fn fetch_service(
 
 /// The uid of the pod, if it is one, and what the slices say about the endpoint; none if it is not what
 /// the record was created for, or cannot be registered now.
-pub(super) fn find(
+fn find_endpoint(
     index: &Index,
     record: &BackendRecord,
 ) -> Option<(Option<Arc<str>>, EndpointBackend)> {
@@ -136,8 +135,8 @@ pub(super) fn find(
 }
 
 /// True if the endpoint can be registered.
-pub(super) fn is_available(index: &Index, record: &BackendRecord) -> bool {
-    find(index, record).is_some()
+pub(super) fn is_endpoint_available(index: &Index, record: &BackendRecord) -> bool {
+    find_endpoint(index, record).is_some()
 }
 
 fn service_port(

@@ -1,7 +1,7 @@
 //! The state that a record is decided on.
 
+use super::backend::is_endpoint_available;
 use super::decide::RecordState;
-use super::endpoint;
 use crate::api::names::{self, FINALIZER_BACKEND_RECORD, FINALIZER_DRIVER};
 use crate::api::{BackendRecord, LoadBalancerDriver, ObjectExt, ObjectKey};
 use crate::index::{Lookup, NodeView, Ownership, PodView, RequestKey};
@@ -23,7 +23,7 @@ pub(super) fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState>
         }
     }
     let backend_is_available = if record.spec.endpoint_backend.is_some() {
-        endpoint::is_available(&index, &record)
+        is_endpoint_available(&index, &record)
     } else if let Some(pod) = &record.spec.pod_backend {
         let pod = ObjectKey::new(key.namespace.clone(), pod.name.clone());
         let pod = index.find::<PodView>(&pod);

@@ -5,7 +5,7 @@ use crate::api::names::FINALIZER_DRIVER;
 use crate::api::{LoadBalancerDriver, LoadBalancerDriverStatus, ObjectKey, reasons};
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::Regarding;
-use crate::index::{Request, RequestKey, service_classes};
+use crate::index::{Request, RequestKey, claimant};
 use crate::process::backoff::spread;
 use crate::runtime::{Action, Context, Error};
 use std::time::Duration;
