@@ -39,7 +39,7 @@ pub(crate) trait OwnerKind:
 
     fn conditions(status: &mut Self::Status) -> &mut Vec<Condition>;
 
-    /// Reports what became of its status, besides what it waits for.
+    /// Records events about its status, beyond those of its waits.
     fn report(&self, _context: &Context, _old: &Self::Status, _new: &Self::Status) {}
 
     /// Writes the counts and the condition of an owner that is not being deleted by [`write_counts`].
