@@ -3,6 +3,7 @@
 use crate::new::Namespace;
 use lbcf_controller::admission::{Endpoint, configurations_yaml};
 use lbcf_controller::api::crds_yaml;
+use lbcf_controller::names::{CONTROLLER, SYSTEM_NAMESPACE};
 use std::error::Error;
 use std::fmt;
 use std::io::Write;
@@ -15,7 +16,6 @@ const CONTROLLER: [&str; 4] = [
     include_str!("../../deploy/controller/availability.yaml"),
     include_str!("../../deploy/controller/network-policy.yaml"),
 ];
-const NAMESPACE: &str = "kube-system";
 const IMAGE: &str = concat!("lbcf-controller:", env!("CARGO_PKG_VERSION"));
 /// The longest reference of an image, in bytes: a name of 255 characters, a tag of 128 and a digest.
 const MAX_IMAGE: usize = 512;
@@ -25,11 +25,7 @@ const MAX_IMAGE: usize = 512;
 #[command(mut_args = lbcf_serving::flags::variables("LBCF_INSTALL_"))]
 pub(crate) struct InstallArgs {
     /// Namespace of the controller, which has to exist; drivers for all namespaces are in kube-system anyway
-    #[arg(
-        long,
-        value_name = "NAMESPACE",
-        default_value = NAMESPACE
-    )]
+    #[arg(long, value_name = "NAMESPACE", default_value = SYSTEM_NAMESPACE)]
     namespace: Namespace,
 
     /// Image with the binary lbcf-controller, such as registry.example/lbcf-controller:0.1.0
@@ -67,14 +63,14 @@ pub(crate) fn print(args: &InstallArgs) -> Result<(), Box<dyn Error>> {
 fn manifests(namespace: &impl fmt::Display, image: &Image) -> Result<String, Box<dyn Error>> {
     let endpoint = Endpoint::Service {
         namespace: namespace.to_string(),
-        name: "lbcf-controller".into(),
+        name: CONTROLLER.into(),
         port: 443,
     };
     let mut printed = crds_yaml()?;
     for yaml in CONTROLLER {
         let yaml = yaml
             .replace(
-                &format!("namespace: {NAMESPACE}"),
+                &format!("namespace: {SYSTEM_NAMESPACE}"),
                 &format!("namespace: {namespace}"),
             )
             .replace(&format!("image: {IMAGE}"), &format!("image: {}", image.0));

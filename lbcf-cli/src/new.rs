@@ -10,6 +10,7 @@ mod sdk;
 
 use crate::shell;
 use clap::builder::RangedU64ValueParser;
+use lbcf_controller::names::SYSTEM_NAMESPACE;
 use name::Name;
 pub(crate) use name::Namespace;
 use project::Project;
@@ -40,7 +41,7 @@ pub(crate) struct NewArgs {
     port: u16,
 
     /// Namespace of the driver; in kube-system all namespaces may use it, elsewhere only its own
-    #[arg(long, value_name = "NAMESPACE", default_value = "kube-system")]
+    #[arg(long, value_name = "NAMESPACE", default_value = SYSTEM_NAMESPACE)]
     namespace: Namespace,
 }
 

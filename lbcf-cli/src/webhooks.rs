@@ -1,6 +1,7 @@
 //! `lbcf webhooks`: prints the admission webhook configurations.
 
 use lbcf_controller::admission::{Endpoint, configurations_yaml};
+use lbcf_controller::names::{CONTROLLER, SYSTEM_NAMESPACE};
 use std::error::Error;
 use std::io::Write;
 
@@ -9,11 +10,11 @@ use std::io::Write;
 #[command(mut_args = lbcf_serving::flags::variables("LBCF_ADMISSION_"))]
 pub(crate) struct WebhooksArgs {
     /// Name of the controller's Service
-    #[arg(long, value_name = "NAME", default_value = "lbcf-controller")]
+    #[arg(long, value_name = "NAME", default_value = CONTROLLER)]
     service: String,
 
     /// Namespace of the Service
-    #[arg(long, value_name = "NAMESPACE", default_value = "kube-system")]
+    #[arg(long, value_name = "NAMESPACE", default_value = SYSTEM_NAMESPACE)]
     namespace: String,
 
     /// Port of the Service

@@ -13,7 +13,6 @@ mod admit;
 mod cluster_reader;
 mod configurations;
 mod denial;
-mod http;
 mod mutate;
 mod object;
 mod review;

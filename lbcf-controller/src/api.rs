@@ -16,7 +16,6 @@ mod crd_rules;
 mod crds;
 pub(crate) mod earlier_fields;
 mod ensure_policy;
-mod kind;
 mod load_balancer;
 mod load_balancer_driver;
 pub mod names;
@@ -43,12 +42,11 @@ pub use bind::{
 pub use condition::{Condition, ConditionStatus, Conditions, condition_types, reasons};
 pub use crds::{crds, crds_yaml};
 pub use ensure_policy::{EnsurePolicy, EnsurePolicyType};
-pub use kind::NamespacedKind;
 pub use load_balancer::{LoadBalancer, LoadBalancerSpec, LoadBalancerStatus};
 pub use load_balancer_driver::{
     LoadBalancerDriver, LoadBalancerDriverSpec, LoadBalancerDriverStatus, WebhookConfig,
 };
-pub use object::ObjectKey;
+pub use object::{NamespacedKind, ObjectKey};
 pub(crate) use object::{ObjectExt, key_of};
 pub use port::{PortSelector, ServicePortSelector};
 pub use service_class::{IngressKeys, LoadBalancersOfService, ServiceClass};

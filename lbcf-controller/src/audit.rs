@@ -8,11 +8,8 @@
 //!
 //! [`decide`] has the rules; the other modules list, look up, remove and report.
 
-mod calls;
 mod decide;
-mod findings;
 mod load_balancer;
-mod report;
 mod rotation;
 
 pub(crate) use rotation::run;

@@ -2,15 +2,12 @@
 //! create, update and delete records, and the counts and the condition in their status.
 
 mod backend;
-mod batch;
 mod counts;
 mod decide;
 mod execute;
-mod observe;
 mod plan;
 mod pods;
 mod reconcile;
-mod report;
 mod service;
 mod status;
 mod taken;

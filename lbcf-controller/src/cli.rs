@@ -91,7 +91,7 @@ async fn run_until_stopped(args: ControllerArgs) -> Result<(), CommandError> {
 ///
 /// Connects to the cluster of its kubeconfig or pod and runs until Ctrl-C or SIGTERM.
 #[derive(Debug, Parser)]
-#[command(name = "lbcf-controller", version)]
+#[command(name = crate::names::CONTROLLER, version)]
 struct LbcfController {
     #[command(flatten)]
     controller: ControllerArgs,

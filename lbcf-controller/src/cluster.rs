@@ -5,12 +5,10 @@ mod events;
 mod wait;
 mod watched;
 mod watches;
-mod write_locks;
 mod writes;
 
 pub(crate) use events::{EventType, EventWriter, Recorder, Regarding};
 pub(crate) use wait::{Wait, WaitEvent, ready, some, stored_since};
 pub(crate) use watched::FromWatched;
 pub(crate) use watches::{WATCHED_KINDS, watch};
-pub(crate) use write_locks::WriteLocks;
 pub(crate) use writes::{GateCondition, WriteError, Writer};

@@ -2,7 +2,6 @@
 //! reconcile.
 
 mod background;
-mod error;
 pub(crate) mod health;
 mod workers;
 
@@ -16,8 +15,8 @@ use crate::process::leader::ElectionTask;
 use crate::process::metrics::Metrics;
 use crate::process::options::Options;
 use crate::runtime::Context;
+pub use background::RunError;
 use background::{AdmissionTask, Background};
-pub use error::RunError;
 use futures::future::BoxFuture;
 use kube::Client;
 use std::future::Future;

@@ -13,7 +13,6 @@ mod document;
 mod editor;
 mod kind;
 mod pod_selector;
-mod pods;
 mod shared_name;
 mod spec;
 

@@ -3,16 +3,13 @@
 //! The number of calls to a driver that are in flight is not limited here but by
 //! [`ConcurrencyKey`](crate::runtime::queue::ConcurrencyKey).
 
-mod addresses;
-mod calls;
 mod health;
 pub(crate) mod one_call;
 
-pub(crate) use addresses::AddressLocks;
-pub use calls::CallCounts;
 pub(crate) use health::{DriverHealth, HealthResults};
+pub(crate) use one_call::AddressLocks;
 
-use crate::api::{LoadBalancerDriver, ObjectKey, reasons};
+use crate::api::{LoadBalancerDriver, ObjectKey, allowed, reasons};
 use crate::process::leader::{LeaseGuard, NotLeading};
 use crate::process::lock::Mutex;
 use crate::process::metrics::{Metrics, Outcome};
@@ -21,9 +18,26 @@ use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, InvalidUrl, T
 use lbcf_driver_sdk::webhook::Webhook;
 use lbcf_serving::duration;
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument;
+
+/// Counts of the calls of each webhook. Clones share them, so that they can outlive a controller.
+#[derive(Debug, Clone, Default)]
+pub struct CallCounts(Arc<Mutex<BTreeMap<&'static str, u64>>>);
+
+impl CallCounts {
+    fn count(&self, webhook: &'static str) {
+        *self.0.lock().entry(webhook).or_default() += 1;
+    }
+
+    /// The present counts by webhook.
+    #[must_use]
+    pub fn snapshot(&self) -> BTreeMap<&'static str, u64> {
+        self.0.lock().clone()
+    }
+}
 
 /// The longest timeout of `healthz`, as a driver that responds later cannot be relied on either.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -214,7 +228,7 @@ fn timeout_of(driver: &LoadBalancerDriver, webhook: &str) -> Duration {
         .and_then(|config| duration::parse(config.timeout.as_deref()?).ok())
         .filter(|timeout| !timeout.is_zero())
         .map_or(Timeouts::DEFAULT, |timeout| {
-            timeout.min(Duration::from_secs(60))
+            timeout.min(allowed::MAX_TIMEOUT)
         })
 }
 

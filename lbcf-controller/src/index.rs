@@ -8,71 +8,62 @@
 mod address;
 mod apply;
 mod binds;
-mod driver_users;
 mod endpoints;
 mod gates;
 mod load_balancer_use;
 mod look_up;
 mod multi_map;
-mod neighbours;
 mod nodes;
-mod owner;
 mod ownership;
 mod pending;
 mod pods;
-mod readiness;
 mod record_events;
 mod record_uids;
 mod records;
 mod request;
 mod selections;
 mod service_classes;
-mod service_load_balancer;
-mod service_owners;
 mod services;
-mod shared_maps;
 mod slices;
 mod store;
 mod tallies;
+mod users;
 
 pub(crate) use address::AddressKey;
-pub(crate) use driver_users::DriverUse;
 pub(crate) use endpoints::{SliceEndpoint, endpoints_of_pod};
 pub(crate) use load_balancer_use::{
     LoadBalancerUse, UnusableLoadBalancer, UsableLoadBalancer, is_in_scope,
 };
-pub(crate) use neighbours::Neighbour;
 pub(crate) use nodes::NodeView;
-pub(crate) use owner::{Owner, Unit, controller_of};
-pub(crate) use ownership::Ownership;
+pub(crate) use ownership::{Neighbour, Ownership};
 pub(crate) use pods::PodView;
-pub(crate) use readiness::{GateStatus, PodCondition, PodReadiness};
+pub(crate) use pods::{GateStatus, PodCondition, PodReadiness};
 pub(crate) use record_uids::{DepartureMark, LeftAddresses};
 pub(crate) use records::{counts_as_registered, unit_of};
-pub(crate) use request::{BindLoadBalancerKey, Priority, Request, RequestKey};
-pub(crate) use service_classes::claimant;
-pub(crate) use service_classes::service_of;
-pub(crate) use service_load_balancer::{Ingress, ServiceLoadBalancer};
-pub(crate) use service_owners::{service_key, takes_node};
-pub(crate) use services::{ServicePortView, ServiceView};
+pub(crate) use request::{
+    BindLoadBalancerKey, Owner, Priority, Request, RequestKey, Unit, controller_of,
+};
+pub(crate) use service_classes::{claimant, service_of};
+pub(crate) use services::{Ingress, ServiceLoadBalancer, ServicePortView, ServiceView};
 #[cfg(test)]
 pub(crate) use slices::{Endpoint, EndpointConditions, PodTarget, SlicePort};
 pub(crate) use slices::{SliceParts, SliceView};
 pub(crate) use store::{Lookup, Store, StoreEvent, Versioned};
 pub(crate) use tallies::{EndpointCounts, UnitTally};
+pub(crate) use users::DriverUse;
+pub(crate) use users::{service_key, takes_node};
 
 use crate::api::{BackendGroup, Bind, LoadBalancer, LoadBalancerDriver, ObjectKey};
-use driver_users::DriverUsers;
 use multi_map::MultiMap;
 use pending::Pending;
 use pods::Pods;
 use records::Records;
 use selections::Selections;
 use service_classes::ServiceClasses;
-use service_owners::ServiceOwners;
 use slices::Slices;
 use std::fmt::Debug;
 use tallies::UnitTallies;
+use users::{DriverUsers, ServiceOwners};
 
 /// A kind of objects that the index holds.
 pub(crate) trait Indexed: Versioned + Debug + Send + Sync + Sized + 'static {

@@ -2,12 +2,12 @@
 //! clocks and locks.
 
 pub(crate) mod backoff;
-pub(crate) mod error_text;
 pub(crate) mod health_state;
 pub(crate) mod leader;
 pub(crate) mod lock;
 pub(crate) mod metrics;
 pub(crate) mod options;
 pub(crate) mod serving;
+pub(crate) mod text;
 pub(crate) mod token_bucket;
 pub(crate) mod wall_clock;

@@ -1,18 +1,16 @@
 //! The base of reconciling any kind: the queue of requests, the context that reconcilers share, the state
 //! that it keeps in memory, and calls of operations.
 
-pub(crate) mod absences;
-pub(crate) mod call_delays;
 mod context;
 pub(crate) mod driver_protection;
+mod memory;
 pub(crate) mod operation;
-pub(crate) mod orphans;
 mod outcome;
 pub(crate) mod periodic;
 pub(crate) mod queue;
-pub(crate) mod retry_times;
+mod reporter;
 pub(crate) mod verdicts;
-pub(crate) mod waits;
 
 pub(crate) use context::Context;
 pub(crate) use outcome::{Action, Error, OperationFailure};
+pub(crate) use reporter::Reporter;

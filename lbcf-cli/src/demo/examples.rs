@@ -27,9 +27,8 @@ pub(super) const POD: Example = example!("40-pod.yaml");
 pub(super) const SERVICE: Example = example!("40-service.yaml");
 pub(super) const BIND: Example = example!("50-bind.yaml");
 
-/// The namespace of all of them but the driver.
+/// The namespace of all of them but the driver, which is in the system's.
 pub(super) const NAMESPACE: &str = "my-namespace";
-pub(super) const DRIVER_NAMESPACE: &str = "kube-system";
 pub(super) const DRIVER_NAME: &str = "lbcf-clb-application";
 pub(super) const LOAD_BALANCER_NAME: &str = "my-load-balancer-1";
 pub(super) const GROUP_NAME: &str = "my-lb-backend-2";

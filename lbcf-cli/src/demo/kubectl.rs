@@ -3,7 +3,8 @@
 //! Like kubectl, they send manifests as they are. Kinds are parameters where a response is read; for the
 //! rest one type serves all of them, as code for each kind would be several megabytes.
 
-use super::examples::{DRIVER_NAMESPACE, Manifest, NAMESPACE, NAMESPACE_MANIFEST, POD};
+use super::examples::{Manifest, NAMESPACE, NAMESPACE_MANIFEST, POD};
+use lbcf_controller::names::SYSTEM_NAMESPACE;
 use crate::manifests::{apply, resource};
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kube::Client;
@@ -116,7 +117,7 @@ pub(super) fn target<K: Kind>() -> String {
 
 fn namespace_of<K: Kind>() -> &'static str {
     match &*K::kind(&()) {
-        "LoadBalancerDriver" => DRIVER_NAMESPACE,
+        "LoadBalancerDriver" => SYSTEM_NAMESPACE,
         _ => NAMESPACE,
     }
 }

@@ -2,15 +2,12 @@
 
 use crate::waiting::until;
 use lbcf_controller::admission::{AdmissionServer, Certificates};
-use lbcf_controller::names::SYSTEM_NAMESPACE;
+use lbcf_controller::names::{CONTROLLER, SYSTEM_NAMESPACE};
 use lbcf_controller::{CallCounts, Controller, ObjectKey, Options};
 use local_cluster::LocalCluster;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-
-/// The controller's Service, at which the API server calls admission.
-const CONTROLLER_SERVICE: &str = "lbcf-controller";
 
 /// Starts the controller, and waits until it serves admission.
 pub(super) async fn start_controller(
@@ -18,9 +15,9 @@ pub(super) async fn start_controller(
     options: Options,
     counts: &CallCounts,
 ) -> Result<JoinHandle<()>, String> {
-    let client = cluster.client_as("lbcf-controller");
+    let client = cluster.client_as(CONTROLLER);
     let (admission, addr) = admission_server().await?;
-    let service = format!("{CONTROLLER_SERVICE}.{SYSTEM_NAMESPACE}.svc");
+    let service = format!("{CONTROLLER}.{SYSTEM_NAMESPACE}.svc");
     cluster.set_service_address(service, addr.to_string());
     let controller = Controller::with_counts(client, options, counts.clone());
     let controller = controller.with_admission(admission);
@@ -41,7 +38,7 @@ async fn admission_server() -> Result<(AdmissionServer, SocketAddr), String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
     let listener = listener.map_err(|error| format!("listening for admission: {error}"))?;
     let certificates = Certificates::SelfSignedCa {
-        service: ObjectKey::new(SYSTEM_NAMESPACE, CONTROLLER_SERVICE),
+        service: ObjectKey::new(SYSTEM_NAMESPACE, CONTROLLER),
         secret: ObjectKey::new(SYSTEM_NAMESPACE, "lbcf-controller-admission"),
         names: Vec::new(),
     };

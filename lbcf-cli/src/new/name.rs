@@ -1,13 +1,9 @@
 //! Validation of names. A project's name is used for a crate, a Service and a `LoadBalancerDriver`, and
 //! appears unquoted in YAML.
 
+use lbcf_controller::names::{SYSTEM_NAMESPACE, SYSTEM_PREFIX};
 use std::fmt;
 use std::str::FromStr;
-
-/// The namespace of drivers that all namespaces may use (b53).
-const SYSTEM_NAMESPACE: &str = "kube-system";
-/// The prefix of the names of such drivers and of no others.
-const SYSTEM_PREFIX: &str = "lbcf-";
 
 /// The maximum length of a DNS label, in bytes.
 const MAX_LENGTH: usize = 63;

@@ -3,19 +3,17 @@
 mod backend_group;
 mod backends;
 mod bind;
-mod load_balancer;
 
 use super::cluster_reader::ClusterReader;
-use super::denial::Denial;
-use super::denial::FieldError;
-use super::mutate;
+use super::denial::{Denial, FieldError};
 use super::object::{Metadata, ObjectChange};
 use super::review::{AdmissionDecision, Request};
-use super::rules;
 use super::table::{Action, Hook, Kind, Operation};
 use super::validation_context::ValidationContext;
-use crate::api::ObjectKey;
+use super::{mutate, rules};
 use crate::api::names::FINALIZER_DRIVER;
+use crate::api::{LoadBalancerSpec, ObjectKey};
+use lbcf_driver_sdk::webhook::{ValidateLoadBalancer, ValidateLoadBalancerRequest};
 use serde_json::Value;
 
 /// Decides a request to one of the webhooks.
@@ -94,8 +92,7 @@ async fn validated<S: ClusterReader>(
             }
         }
         Kind::LoadBalancer => {
-            load_balancer::stored(&ObjectChange::read(kind, request, object, old)?, context)
-                .await?;
+            load_balancer_stored(&ObjectChange::read(kind, request, object, old)?, context).await?;
         }
         Kind::BackendGroup => {
             backend_group::stored(&ObjectChange::read(kind, request, object, old)?, context)
@@ -107,6 +104,36 @@ async fn validated<S: ClusterReader>(
         Kind::Pod => {}
     }
     context.allow()
+}
+
+async fn load_balancer_stored<S: ClusterReader>(
+    change: &ObjectChange<LoadBalancerSpec>,
+    context: &ValidationContext<'_, S>,
+) -> Result<(), Denial> {
+    let new = &change.new.read;
+    let old = change.old.as_ref().map(|old| &old.read);
+    rules::validate_load_balancer(&change.key, new, old).into_result()?;
+
+    let namespace = &change.key.namespace;
+    let is_new = change.is_new();
+    if !is_new && old.is_some_and(|old| old.attributes == new.attributes) {
+        return Ok(()); // The driver validates attributes only.
+    }
+    let driver = context
+        .driver("spec.lbDriver", namespace, &new.lb_driver, is_new)
+        .await?;
+    let request = ValidateLoadBalancerRequest {
+        dry_run: context.is_dry_run(),
+        lb_spec: new.lb_spec.to_wire(),
+        operation: change.operation(),
+        attributes: new.attributes.to_wire(),
+        old_attributes: old.map(|old| old.attributes.to_wire()).unwrap_or_default(),
+    };
+    // Clients search for these texts.
+    let failed = "call webhook error, webhook: validateLoadBalancer, err";
+    context
+        .validate::<ValidateLoadBalancer>(&driver, &request, failed, "invalid LoadBalancer")
+        .await
 }
 
 /// Validates a deletion by the object in the request: the name in the request is empty when a

@@ -1,7 +1,9 @@
 //! The two webhook configurations, generated from the list of webhooks.
 
 use super::table::{Action, HOOKS, Hook, Kind};
-use crate::api::names::{INJECT_READINESS_GATE, LABEL_INJECT_READINESS_GATE};
+use crate::api::names::{
+    CONTROLLER, INJECT_READINESS_GATE, LABEL_INJECT_READINESS_GATE, SYSTEM_NAMESPACE,
+};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhook, MutatingWebhookConfiguration, RuleWithOperations, ServiceReference,
@@ -44,8 +46,8 @@ impl Default for Endpoint {
     /// The Service of the manifests in `deploy/`.
     fn default() -> Self {
         Self::Service {
-            namespace: crate::api::names::SYSTEM_NAMESPACE.into(),
-            name: "lbcf-controller".into(),
+            namespace: SYSTEM_NAMESPACE.into(),
+            name: CONTROLLER.into(),
             port: 443,
         }
     }

@@ -1,6 +1,7 @@
 //! Denials: why a request is not admitted, and the status that the client receives. Field errors name the
 //! field that is invalid, its value, and what is allowed, as apimachinery's `field.ErrorList` does.
 
+use crate::process::text::shortened;
 use serde::Serialize;
 use std::fmt;
 
@@ -100,15 +101,6 @@ fn limited(reasons: impl IntoIterator<Item = String>) -> Vec<String> {
         reasons.push(format!("and {more} more"));
     }
     reasons
-}
-
-/// The beginning of a text, so that a client's megabytes are not sent back.
-pub(super) fn shortened(mut text: String, limit: usize) -> String {
-    if let Some((end, _)) = text.char_indices().nth(limit) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,16 +5,14 @@
 
 use super::table::{Kind, Operation};
 use crate::api::earlier_fields::{
-    list_load_balancer, list_port, numbers_to_strings, rename_port_number,
+    list_at, list_load_balancer, list_port, numbers_to_strings, rename_port_number,
 };
-use crate::api::names;
-use crate::api::syntax;
+use crate::api::{names, syntax};
 use json_patch::Patch;
+use lbcf_driver_sdk::client::Timeouts;
 use lbcf_driver_sdk::webhook::{ALL, Obligation, WebhookInfo};
+use lbcf_serving::duration::display;
 use serde_json::{Map, Value, json};
-
-/// The timeout of a webhook that has none.
-const DEFAULT_TIMEOUT: &str = "10s";
 
 /// The patch of an object that is created, or updated from `old`.
 pub(super) fn patch(
@@ -58,12 +56,10 @@ pub(super) fn normalise(kind: Kind, spec: &mut Value) {
         Kind::LoadBalancer => {
             numbers_to_strings(spec.get_mut("lbSpec"));
             numbers_to_strings(spec.get_mut("attributes"));
-            default_policy(spec);
         }
         Kind::BackendGroup => {
             normalise_group(spec);
             numbers_to_strings(spec.get_mut("parameters"));
-            default_policy(spec);
         }
         Kind::Bind => {
             let lbs = spec.get_mut("loadBalancers").and_then(Value::as_array_mut);
@@ -73,11 +69,11 @@ pub(super) fn normalise(kind: Kind, spec: &mut Value) {
             }
             normalise_service(spec);
             numbers_to_strings(spec.get_mut("parameters"));
-            default_policy(spec);
         }
         // Pods are Kubernetes' own, and stay as they are.
         Kind::Pod => {}
     }
+    default_policy(spec);
 }
 
 /// Adds the webhooks that the controller may call without being configured to. `judgePodDeregister`
@@ -87,10 +83,11 @@ fn add_webhooks(spec: &mut Map<String, Value>) {
     let Some(webhooks) = list_at(spec, "webhooks") else {
         return;
     };
+    let default = format!("{}", display(Timeouts::DEFAULT));
     for webhook in webhooks.iter_mut().filter_map(Value::as_object_mut) {
         let timeout = webhook.entry("timeout").or_insert(Value::Null);
         if timeout.is_null() {
-            *timeout = json!(DEFAULT_TIMEOUT);
+            *timeout = json!(default);
         }
     }
     let is_added = |webhook: &&WebhookInfo| match webhook.obligation {
@@ -101,7 +98,7 @@ fn add_webhooks(spec: &mut Map<String, Value>) {
         let is_named =
             |webhook: &Value| webhook.get("name").and_then(Value::as_str) == Some(known.name);
         if !webhooks.iter().any(is_named) {
-            webhooks.push(json!({ "name": known.name, "timeout": DEFAULT_TIMEOUT }));
+            webhooks.push(json!({ "name": known.name, "timeout": default }));
         }
     }
 }
@@ -254,15 +251,6 @@ fn default_policy(spec: &mut Map<String, Value>) {
     {
         *policy = json!("IfNotSucc");
     }
-}
-
-/// The list of this name, which is created if it is missing or null; none if the value is no list.
-fn list_at<'a>(parent: &'a mut Map<String, Value>, name: &str) -> Option<&'a mut Vec<Value>> {
-    let list = parent.entry(name).or_insert(Value::Null);
-    if list.is_null() {
-        *list = json!([]);
-    }
-    list.as_array_mut()
 }
 
 fn set_if_blank(parent: &mut Map<String, Value>, name: &str, default: &str) {

@@ -4,8 +4,9 @@
 //! and its finalizers removed.
 
 use super::denial::{Denial, FieldError};
+use super::mutate;
+use super::review::Request;
 use super::table::Kind;
-use super::{mutate, review::Request};
 use crate::api::ObjectKey;
 use lbcf_driver_sdk::webhook;
 use serde::Deserialize;

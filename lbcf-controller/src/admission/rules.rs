@@ -7,13 +7,14 @@
 
 use super::denial::{Denial, FieldErrors};
 use super::object::{Labels, Spec};
-use crate::api::ObjectKey;
 use crate::api::names::{
     LABEL_DO_NOT_DELETE, LABEL_DRIVER_DRAINING, SYSTEM_NAMESPACE, SYSTEM_PREFIX, is_draining,
 };
 use crate::api::{
-    BackendGroupSpec, BindSpec, LoadBalancerDriverSpec, LoadBalancerSpec, PodSelection, allowed,
+    BackendGroupSpec, BindSpec, LoadBalancerDriverSpec, LoadBalancerSpec, ObjectKey, PodSelection,
+    allowed,
 };
+use crate::process::text::listed;
 use lbcf_driver_sdk::client::DriverClient;
 use serde_json::Value;
 
@@ -164,10 +165,7 @@ pub(super) fn validate_driver_deletion(
         ));
     }
     if !users.is_empty() {
-        let mut listed = users[..users.len().min(LISTED_USERS)].join(", ");
-        if users.len() > LISTED_USERS {
-            listed.push_str(&format!(" and {} more", users.len() - LISTED_USERS));
-        }
+        let listed = listed(users, LISTED_USERS);
         let count = match users.len() {
             1 => "1 object is".to_owned(),
             n => format!("{n} objects are"),

@@ -3,7 +3,7 @@
 use super::cluster_reader::{ClusterReader, LookupError};
 use super::denial::Denial;
 use crate::api::{LoadBalancer, LoadBalancerDriver, ObjectKey, names};
-use crate::process::error_text::in_full;
+use crate::process::text::in_full;
 use lbcf_driver_sdk::webhook::{VerdictResponse, Webhook};
 use lbcf_serving::duration;
 use std::future::Future;

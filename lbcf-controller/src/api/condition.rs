@@ -228,6 +228,19 @@ impl Condition {
         }
     }
 
+    #[must_use]
+    pub(crate) fn with_status(self, status: ConditionStatus) -> Self {
+        Self { status, ..self }
+    }
+
+    /// True if it tells a user something that the stored one does not.
+    pub(crate) fn is_news(&self, stored: &[Self]) -> bool {
+        stored.find(&self.type_).is_none_or(|stored| {
+            (stored.status, &stored.reason, &stored.message)
+                != (self.status, &self.reason, &self.message)
+        })
+    }
+
     /// A condition with status `False`.
     #[must_use]
     pub fn unmet(

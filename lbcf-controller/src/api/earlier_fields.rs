@@ -78,23 +78,30 @@ pub(crate) fn numbers_to_strings(map: Option<&mut Value>) -> Vec<RewrittenField>
     rewritten
 }
 
-/// Puts an item into a list, which is created if it is missing or null, unless the list has it. Returns
-/// the list, or none if the field has another type.
+/// Puts an item into a list unless the list has it. Returns the list, or none if the field has another type.
 fn move_into(
     parent: &mut Map<String, Value>,
     name: &str,
     item: Value,
     is_same: impl Fn(&Value, &Value) -> bool,
 ) -> Option<Value> {
-    let field = parent.entry(name).or_insert(Value::Null);
-    if field.is_null() {
-        *field = json!([]);
-    }
-    let list = field.as_array_mut()?;
+    let list = list_at(parent, name)?;
     if !list.iter().any(|listed| is_same(listed, &item)) {
         list.push(item);
     }
-    Some(field.clone())
+    Some(json!(list))
+}
+
+/// The list of this name, which is created if it is missing or null; none if the value is no list.
+pub(crate) fn list_at<'a>(
+    parent: &'a mut Map<String, Value>,
+    name: &str,
+) -> Option<&'a mut Vec<Value>> {
+    let list = parent.entry(name).or_insert(Value::Null);
+    if list.is_null() {
+        *list = json!([]);
+    }
+    list.as_array_mut()
 }
 
 /// True for two ports that are the same, of which either may have the earlier fields.

@@ -3,10 +3,14 @@
 //! They are exactly those of the original controller, so that one can replace the other in a running
 //! cluster without registering any backend again (d27).
 
+use super::allowed;
 use super::object::ObjectKey;
 use md5::{Digest, Md5};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// Name of the controller: of its Service and its Lease, and in its writes and events.
+pub const CONTROLLER: &str = "lbcf-controller";
 
 /// Label of a BackendRecord: name of its driver (b49).
 pub const LABEL_LB_DRIVER: &str = "lbcf.tkestack.io/lb-driver";
@@ -113,38 +117,6 @@ pub fn pod_record_name(lb: &str, group: &str, pod_uid: &str, port: i32, protocol
     md5_hex(&format!("{lb}_{group}_{pod_uid}_{port}_{protocol}"))
 }
 
-/// The name of the record for a node of a Service. It contains the Service's port, not the node port
-/// (b46).
-#[must_use]
-pub fn service_record_name(
-    lb: &str,
-    group: &str,
-    service: &str,
-    port: i32,
-    protocol: &str,
-    node: &str,
-) -> String {
-    md5_hex(&format!("{lb}_{group}_{service}_{port}_{protocol}_{node}"))
-}
-
-/// The name of the record for an endpoint of a Service. `target` is the uid of its pod, so that a pod that
-/// takes over the address of another one gets a record of its own (d60).
-#[must_use]
-pub fn endpoint_record_name(
-    lb: &str,
-    group: &str,
-    service: &str,
-    target: &str,
-    address: &str,
-    port: i32,
-    protocol: &str,
-) -> String {
-    // Names of objects contain no slash, so these cannot collide.
-    md5_hex(&format!(
-        "{lb}/{group}/{service}/{target}/{address}/{port}/{protocol}"
-    ))
-}
-
 /// The two possible names of a Bind's record for a port of a pod: the original's (b48), and one for the
 /// case that another Bind has a record of that name, because the original's names can collide (u21).
 #[must_use]
@@ -163,42 +135,50 @@ pub fn bind_record_names(
     ]
 }
 
-/// The name of a Bind's record for a node of a Service (d77).
-#[must_use]
-pub fn bind_service_record_name(
-    bind: &str,
-    lb: &str,
-    service: &str,
-    port: i32,
-    protocol: &str,
-    node: &str,
-) -> String {
-    of_bind(
-        bind,
-        lb,
-        &format!("Node/{service}/{port}/{protocol}/{node}"),
-    )
-}
-
-/// The name of a Bind's record for an endpoint of a Service (d77); see [`endpoint_record_name`].
-#[must_use]
-pub fn bind_endpoint_record_name(
-    bind: &str,
-    lb: &str,
-    service: &str,
-    target: &str,
-    address: &str,
-    port: i32,
-    protocol: &str,
-) -> String {
-    let backend = format!("Endpoint/{service}/{target}/{address}/{port}/{protocol}");
-    of_bind(bind, lb, &backend)
-}
-
+/// The name of a record's owner, which is part of the record's name.
+///
 /// All other records' names are hashes of texts that begin with the name of an object, which is in lower
-/// case, so these cannot collide with them.
-fn of_bind(bind: &str, lb: &str, backend: &str) -> String {
-    md5_hex(&format!("Bind/{bind}/{lb}/{backend}"))
+/// case, so a Bind's of Services cannot collide with them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum OwnerName<'a> {
+    Group(&'a str),
+    Bind(&'a str),
+}
+
+impl OwnerName<'_> {
+    /// The name of the record for a node of a Service. It contains the Service's port, not the node port.
+    pub(crate) fn service_record(
+        self,
+        lb: &str,
+        service: &str,
+        (port, protocol): (i32, &str),
+        node: &str,
+    ) -> String {
+        md5_hex(&match self {
+            Self::Group(group) => format!("{lb}_{group}_{service}_{port}_{protocol}_{node}"),
+            Self::Bind(bind) => {
+                format!("Bind/{bind}/{lb}/Node/{service}/{port}/{protocol}/{node}")
+            }
+        })
+    }
+
+    /// The name of the record for an endpoint of a Service. `target` is the uid of its pod, so that a pod that
+    /// takes over the address of another one gets a record of its own.
+    pub(crate) fn endpoint_record(
+        self,
+        lb: &str,
+        service: &str,
+        target: &str,
+        address: &str,
+        (port, protocol): (i32, &str),
+    ) -> String {
+        let backend = format!("{service}/{target}/{address}/{port}/{protocol}");
+        md5_hex(&match self {
+            // Names of objects contain no slash, so these cannot collide.
+            Self::Group(group) => format!("{lb}/{group}/{backend}"),
+            Self::Bind(bind) => format!("Bind/{bind}/{lb}/Endpoint/{backend}"),
+        })
+    }
 }
 
 /// The name of the record for a static address (b47).
@@ -223,17 +203,14 @@ pub(crate) fn of_service(name: &str, uid: &str, port: Option<(i32, &str)>) -> St
     }
 }
 
-/// The maximum length of a label value in Kubernetes.
-const LABEL_VALUE_MAX: usize = 63;
-
 /// A name as a label value; one that is too long is shortened and ends with a hash (d26).
 #[must_use]
 pub fn label_value(name: &str) -> String {
-    if name.len() <= LABEL_VALUE_MAX {
+    if name.len() <= allowed::LABEL {
         return name.to_owned();
     }
     let hash = &md5_hex(name)[..8];
-    let mut cut = LABEL_VALUE_MAX - 1 - hash.len();
+    let mut cut = allowed::LABEL - 1 - hash.len();
     while !name.is_char_boundary(cut) {
         cut -= 1;
     }

@@ -1,5 +1,6 @@
 //! A map of strings that accepts numbers as values.
 
+use super::allowed;
 use super::names::digest_of;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Visitor;
@@ -30,6 +31,14 @@ impl StringMap {
         let entries = self.0.iter();
         let lengths = entries.map(|(key, value)| key.chars().count() + value.chars().count());
         lengths.sum()
+    }
+
+    /// Why what a driver returned cannot be stored in a status: with the rest of its object it might exceed what
+    /// the cluster stores.
+    pub(crate) fn excess(&self, what: &str) -> Option<String> {
+        let (length, most) = (self.length(), allowed::MAP);
+        (length > most)
+            .then(|| format!("{what} has {length} characters; at most {most} are allowed"))
     }
 
     /// True while other copies share the entries.

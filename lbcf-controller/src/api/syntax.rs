@@ -18,6 +18,10 @@ pub(crate) fn is_label_value(text: &str) -> bool {
     text.is_empty() || is_label_word(text)
 }
 
+pub(crate) fn is_dns_label(text: &str) -> bool {
+    text.len() <= allowed::LABEL && is_dns_word(text)
+}
+
 fn is_dns_word(text: &str) -> bool {
     let is_alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     is_word(text, is_alphanumeric, |c| c == '-')

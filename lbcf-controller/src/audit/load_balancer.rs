@@ -1,21 +1,28 @@
 //! The audit of one load balancer.
 
-use super::calls::{is_offered_by, list, remove};
-use super::decide::{Audited, Verdict};
-use super::findings::{AllFindings, Findings};
-use super::report;
+use super::decide::{
+    AllFindings, Audited, Findings, Verdict, backends, news, not_audited, object_of,
+};
 use crate::api::names::ANNOTATION_REMOVE_ORPHANS;
 use crate::api::{
-    Condition, ConditionStatus, Conditions, LoadBalancerDriver, ObjectExt, condition_types,
+    Condition, ConditionStatus, Conditions, LoadBalancerDriver, ObjectExt, StringMap,
+    condition_types,
 };
 use crate::cluster::EventType::{Normal, Warning};
 use crate::cluster::Regarding;
-use crate::index::{Index, RequestKey};
+use crate::index::{Index, Request, RequestKey};
 use crate::kinds::load_balancer::lifecycle::ManagedLoadBalancer;
-use crate::process::error_text::in_full;
+use crate::process::text::in_full;
 use crate::runtime::Context;
+use crate::runtime::operation::{Operand, operate, retry_id};
 use kube::{Resource, ResourceExt};
+use lbcf_driver_sdk::webhook::{
+    DeregisterBackend, DeregisterBackendRequest, ListBackends, ListBackendsRequest, ListedBackend,
+    Webhook,
+};
 use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Lists the backends, removes those that two audits found and that are certainly left over, and
 /// reports the others. If the driver cannot list them, what was found before stays.
@@ -64,7 +71,7 @@ pub(super) async fn audit<L: ManagedLoadBalancer + Send>(
         result.insert(backend.backend_addr, backend.record_id);
     }
     if !removed.is_empty() {
-        let removed = report::backends("backend", removed.keys());
+        let removed = backends("backend", removed.keys());
         let message = format!("removed {removed}, which no BackendRecord accounts for");
         tracing::warn!(load_balancer = %key, "{message}");
         let recorder = &context.recorder;
@@ -96,7 +103,7 @@ pub(super) async fn end_audits<L: ManagedLoadBalancer + Send>(context: &Context,
     if !is_in_use(lb) {
         return;
     }
-    if let Some(condition) = report::not_audited(&lb.status().conditions) {
+    if let Some(condition) = not_audited(&lb.status().conditions) {
         store(context, lb, condition).await;
     }
 }
@@ -108,7 +115,7 @@ async fn publish<L: ManagedLoadBalancer>(
     regarding: &Regarding,
     orphans: &BTreeMap<String, String>,
 ) {
-    let Some(condition) = report::news(&lb.status().conditions, orphans.keys()) else {
+    let Some(condition) = news(&lb.status().conditions, orphans.keys()) else {
         return;
     };
     if !store(context, lb, condition.clone()).await {
@@ -136,4 +143,105 @@ async fn store<L: ManagedLoadBalancer>(context: &Context, lb: &L, condition: Con
         tracing::debug!(load_balancer = %lb.key(), error, "could not store the condition Drift");
     }
     stored.is_ok()
+}
+
+/// Limits the wait for a driver that responds with `Running`, because other load balancers wait to be
+/// audited. The next audit lists this one again.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// True if the LoadBalancerDriver names `listBackends`: drivers in other languages may not know the
+/// webhook.
+pub(super) fn is_offered_by(driver: &LoadBalancerDriver) -> bool {
+    let mut webhooks = driver.spec.webhooks.iter();
+    webhooks.any(|webhook| webhook.name == ListBackends::INFO.name)
+}
+
+/// Lists the backends; none if the driver did not succeed, which an event reports.
+pub(super) async fn list(
+    context: &Context,
+    regarding: &Regarding,
+    driver: &LoadBalancerDriver,
+    lb_info: &StringMap,
+) -> Option<Vec<ListedBackend>> {
+    let deadline = Instant::now() + PATIENCE;
+    // Not the load balancer's uid: a call for an earlier listing may still be running, and the SDK
+    // would return its result, which is older than what it is compared with.
+    let record_id = format!("listBackends({})", uuid::Uuid::new_v4());
+    while Instant::now() < deadline {
+        let request = ListBackendsRequest {
+            record_id: record_id.clone(),
+            retry_id: retry_id(),
+            lb_info: lb_info.to_wire(),
+            ..ListBackendsRequest::default()
+        };
+        let operand = Operand::once(regarding);
+        let permits = context.call_permits(driver, lb_info).await;
+        let call = operate::<ListBackends>(context, operand, driver, "ListBackends", request).await;
+        drop(permits);
+        match call {
+            Ok(response) => return Some(with_addresses(response.backends)),
+            Err(incomplete) => match incomplete.into_result() {
+                Ok(action) => tokio::time::sleep(action.delay()?).await,
+                Err(_) => return None,
+            },
+        }
+    }
+    None
+}
+
+/// Without those that have no address, which would be a mistake of the driver and cannot be
+/// deregistered.
+fn with_addresses(mut backends: Vec<ListedBackend>) -> Vec<ListedBackend> {
+    let count = backends.len();
+    backends.retain(|backend| !backend.backend_addr.is_empty());
+    if backends.len() < count {
+        let without = count - backends.len();
+        tracing::warn!(without, "the driver listed backends without backendAddr");
+    }
+    backends
+}
+
+/// Calls `deregisterBackend`; returns whether the backend is deregistered.
+pub(super) async fn remove(
+    context: &Context,
+    regarding: &Regarding,
+    driver: &LoadBalancerDriver,
+    audited: &Audited<'_>,
+    backend: &ListedBackend,
+) -> bool {
+    // A record that gets the address meanwhile waits with ensureBackend until this call is done.
+    let Some(lock) = context.addresses.try_lock(audited.address(backend), None) else {
+        return false;
+    };
+    let removed = is_still_orphan(context, audited, backend) && {
+        let _permits = context.call_permits(driver, &audited.lb_info).await;
+        let (operand, request) = (Operand::once(regarding), request(audited, backend));
+        operate::<DeregisterBackend>(context, operand, driver, "RemoveOrphan", request)
+            .await
+            .is_ok()
+    };
+    let waiting = lock.release().into_iter().map(RequestKey::Record);
+    context.queue.add(waiting.map(Request::normal));
+    removed
+}
+
+/// A record may have got the address since the list was compared with the index.
+fn is_still_orphan(context: &Context, audited: &Audited<'_>, backend: &ListedBackend) -> bool {
+    let orphans = audited.orphans(&context.index(), vec![backend.clone()]);
+    orphans
+        .into_iter()
+        .flatten()
+        .any(|(_, verdict)| verdict == Verdict::Remove)
+}
+
+fn request(audited: &Audited<'_>, backend: &ListedBackend) -> DeregisterBackendRequest {
+    let object = object_of(&backend.record_id).unwrap_or(&backend.record_id);
+    DeregisterBackendRequest {
+        record_id: format!("deregisterBackend({object})"),
+        retry_id: retry_id(),
+        lb_info: audited.lb_info.to_wire(),
+        backend_addr: backend.backend_addr.clone(),
+        parameters: backend.parameters.clone(),
+        ..DeregisterBackendRequest::default()
+    }
 }

@@ -1,8 +1,7 @@
 //! The order of audits: all load balancers when the controller takes the lead, then at an interval.
 
-use super::calls::is_offered_by;
-use super::findings::AllFindings;
-use super::load_balancer::{audit, end_audits};
+use super::decide::AllFindings;
+use super::load_balancer::{audit, end_audits, is_offered_by};
 use crate::api::{Bind, LoadBalancer, LoadBalancerDriver, ObjectKey};
 use crate::index::{BindLoadBalancerKey, Index, RequestKey};
 use crate::kinds::bind::load_balancer::BindLoadBalancer;

@@ -77,15 +77,9 @@ impl Backend<'_> {
                 port,
                 node,
             } => {
-                let (node, port, protocol) = (&node.key.name, port.port.0, port.port.1.as_str());
-                vec![match owner {
-                    Owner::Group(_) => {
-                        names::service_record_name(lb, name, service, port, protocol, node)
-                    }
-                    Owner::Bind(_) => {
-                        names::bind_service_record_name(name, lb, service, port, protocol, node)
-                    }
-                }]
+                let port = (port.port.0, port.port.1.as_str());
+                let owner = owner.name();
+                vec![owner.service_record(lb, service, port, &node.key.name)]
             }
             Self::Endpoint { service, endpoint } => {
                 let target = endpoint.found.endpoint.pod.as_ref();
@@ -212,18 +206,17 @@ pub(crate) fn endpoint_record_name(
     backend: &EndpointBackendRecord,
     target: &str,
 ) -> String {
-    let (name, port) = (&owner.key().name, &backend.port);
-    let (service, address) = (&backend.service, &backend.address);
+    let EndpointBackendRecord {
+        service,
+        address,
+        port,
+        ..
+    } = backend;
     let (number, protocol) = (port.number(), port.protocol());
-    let protocol = protocol.as_str();
-    match owner {
-        Owner::Group(_) => {
-            names::endpoint_record_name(lb, name, service, target, address, number, protocol)
-        }
-        Owner::Bind(_) => {
-            names::bind_endpoint_record_name(name, lb, service, target, address, number, protocol)
-        }
-    }
+    let port = (number, protocol.as_str());
+    owner
+        .name()
+        .endpoint_record(lb, service, target, address, port)
 }
 
 /// The value of [`names::ANNOTATION_SOURCE`] for a node: a digest of its addresses, in any order.

@@ -5,7 +5,7 @@ use super::plan::RecordPlan;
 use super::taken::TakenNames;
 use crate::api::{
     BackendRecord, BackendRecordStatus, Condition, Conditions, NamespacedKind, ObjectExt,
-    ObjectKey, condition_types,
+    ObjectKey, condition_types, reasons,
 };
 use crate::cluster::EventType::{Normal, Warning};
 use crate::cluster::{Regarding, WriteError};
@@ -75,7 +75,7 @@ impl PlanOutcome {
         };
         if let Some(message) = taken.message() {
             let recorder = &context.recorder;
-            recorder.record_change(owner, Warning, "BackendRecordConflict", &message);
+            recorder.record_change(owner, Warning, reasons::RECORD_CONFLICT, &message);
         }
         self.taken = taken.units;
     }

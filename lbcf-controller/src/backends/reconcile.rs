@@ -1,15 +1,21 @@
 //! Reconciling the backends of an owner, whatever its kind.
 
-use super::batch::{UnitBatch, finish};
-use super::decide::decide;
+use super::decide::{BackendsState, Candidates, decide};
 use super::execute::{PlanOutcome, execute, may_adopt};
-use super::observe::{count_endpoints, observe};
-use super::report::report_refusal;
-use super::status::OwnerKind;
+use super::service::{CandidateNode, EndpointCandidates, SelectedService, tallies};
+use super::status::{OwnerKind, report_refusal};
 use super::verdict::enqueue_verdict;
+use crate::api::{BackendRecord, DeregisterPolicy, ObjectKey, ServiceMode, ServiceSelection};
 use crate::cluster::Regarding;
-use crate::index::Owner;
+use crate::index::{Index, NodeView, Owner, PodView, Unit, unit_of};
 use crate::runtime::{Action, Context, Error};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The number of units of an owner that are reconciled at a time, so that deregistering some need not wait
+/// until all backends of a large owner are registered.
+const BATCH: usize = 256;
 
 /// Reconciles a batch of an owner's backends, or, after the last one, its status or its deletion.
 pub(crate) async fn reconcile<K: OwnerKind>(
@@ -47,5 +53,207 @@ pub(crate) async fn reconcile<K: OwnerKind>(
             let action = K::write_status(context, owner, None).await?;
             finish(context, owner, action)
         }
+    }
+}
+
+/// Units of an owner that are being reconciled. Those that are not done when this is dropped are
+/// marked again.
+struct UnitBatch<'a> {
+    context: &'a Context,
+    owner: &'a Owner,
+    units: BTreeSet<Unit>,
+}
+
+impl<'a> UnitBatch<'a> {
+    fn take(context: &'a Context, owner: &'a Owner) -> Self {
+        let mut index = context.index();
+        let object = index.backend_owner(owner);
+        if object.is_some_and(|object| object.service_of_endpoints().is_some()) {
+            let (over, _) = absences(context, owner);
+            index.mark_units(owner, &over);
+        } else {
+            // It has other backends now, or is gone.
+            context.memory.end_absences(owner);
+        }
+        let units = index.take_units(owner, BATCH);
+        drop(index);
+        Self {
+            context,
+            owner,
+            units,
+        }
+    }
+
+    /// True if there may be more units.
+    fn is_full(&self) -> bool {
+        self.units.len() == BATCH
+    }
+
+    /// All units are done except those that failed, and those whose records' names are taken. The
+    /// latter would fail again at once, and are held until the last batch is done.
+    fn done(mut self, outcome: &mut PlanOutcome) {
+        self.units = std::mem::take(&mut outcome.failed);
+        let taken = std::mem::take(&mut outcome.taken);
+        self.context.index().hold_units(self.owner, taken);
+    }
+}
+
+/// Ends the reconciliation of an owner whose units are done: retries with backoff what was held, and
+/// comes back when the wait for an endpoint that no slice has is over.
+///
+/// # Errors
+/// [`Error::NameTaken`] if something was held.
+fn finish(context: &Context, owner: &Owner, action: Action) -> Result<Action, Error> {
+    if context.index().release_units(owner) {
+        return Err(Error::NameTaken);
+    }
+    let (_, next) = absences(context, owner);
+    Ok(next.map_or(action, |next| action.at_most(next)))
+}
+
+/// The units whose endpoints no slice has and that are not waited for any longer, and when the wait for
+/// the next one is over.
+fn absences(context: &Context, owner: &Owner) -> (Vec<Unit>, Option<Duration>) {
+    let grace_period = context.options.endpoint_grace_period;
+    context.memory.ended_absences(owner, grace_period)
+}
+
+impl Drop for UnitBatch<'_> {
+    fn drop(&mut self) {
+        self.context.index().mark_units(self.owner, &self.units);
+    }
+}
+
+/// An owner and some of its units, as the index has them.
+fn observe<K: OwnerKind>(
+    context: &Context,
+    owner: &Owner,
+    units: &BTreeSet<Unit>,
+) -> Option<BackendsState> {
+    let index = context.index();
+    let object = index.find::<K>(owner.key())?;
+    let status = object.status().cloned().unwrap_or_default();
+    let load_balancers = object.load_balancers(&index, &status);
+    let records = index.records_of(owner, units);
+    let candidates = match (object.pods(), object.service()) {
+        (Some(_), _) => {
+            let pods = index.pods_of(owner, units);
+            let verdict = context.verdicts.current(owner, &pods);
+            Candidates::Pods(pods, verdict)
+        }
+        (None, Some(service)) => {
+            let selected = SelectedService::of(&index, owner, service);
+            match service.mode() {
+                ServiceMode::NodePort => nodes(&index, owner, selected, units),
+                ServiceMode::Endpoints => {
+                    let selection = (service, object.deregister_policy());
+                    endpoints(
+                        context,
+                        &index,
+                        owner,
+                        selection,
+                        selected,
+                        (units, &records),
+                    )
+                }
+            }
+        }
+        (None, None) => {
+            let addresses = object.static_addresses().iter();
+            let addresses = addresses.filter(|addr| units.contains(addr.as_str()));
+            Candidates::Addresses(addresses.cloned().collect())
+        }
+    };
+    Some(BackendsState {
+        owner: owner.clone(),
+        object,
+        load_balancers,
+        candidates,
+        records,
+    })
+}
+
+fn nodes(
+    index: &Index,
+    owner: &Owner,
+    selected: SelectedService,
+    units: &BTreeSet<Unit>,
+) -> Candidates {
+    let nodes = units.iter().filter_map(|name| {
+        Some(CandidateNode {
+            has_pods: index.selections.has_available_on(owner, name),
+            node: index.find::<NodeView>(&ObjectKey::new("", Unit::clone(name)))?,
+        })
+    });
+    Candidates::Nodes(selected.service, nodes.collect())
+}
+
+/// The endpoints at these units, at which the owner has these records.
+fn endpoints(
+    context: &Context,
+    index: &Index,
+    owner: &Owner,
+    (selection, policy): (&ServiceSelection, Option<DeregisterPolicy>),
+    selected: SelectedService,
+    (units, records): (&BTreeSet<Unit>, &[Arc<BackendRecord>]),
+) -> Candidates {
+    let endpoints: Vec<_> = units
+        .iter()
+        .flat_map(|unit| index.endpoints_at(owner, &selected.slices, unit))
+        .collect();
+    let mut pods = Vec::new();
+    if policy.unwrap_or_default() != DeregisterPolicy::IfNotReady {
+        let targets = endpoints.iter().filter_map(|it| it.endpoint.pod.as_ref());
+        let names = targets.map(|target| Arc::clone(&target.name)).collect();
+        // Those that the service selects: changes of others are not noticed.
+        pods = index.pods_of(owner, &names);
+    }
+    let is_unknown = selected.slices.iter().any(|slice| slice.is_unknown);
+    let awaited = units.iter().filter(|unit| {
+        let is_present = endpoints.iter().any(|it| it.endpoint.address == **unit);
+        let mut of_unit = records.iter().filter(|record| unit_of(record) == &***unit);
+        // Endpoints of a service that is another one now, or of pods that are gone, do not come back.
+        if is_present || !of_unit.any(|record| may_return(index, record, selection)) {
+            context.memory.end_absence(owner, unit);
+            return false;
+        }
+        let grace_period = context.options.endpoint_grace_period;
+        is_unknown || !context.memory.absence(owner, unit, grace_period).is_zero()
+    });
+    Candidates::Endpoints(EndpointCandidates {
+        awaited: awaited.cloned().collect(),
+        verdict: context.verdicts.current(owner, &pods),
+        pods: pods.into_iter().map(|pod| (pod.uid.clone(), pod)).collect(),
+        service: selected.service,
+        endpoints,
+    })
+}
+
+/// True if a record's endpoint, which no slice has, may be moving to another slice.
+fn may_return(index: &Index, record: &BackendRecord, selection: &ServiceSelection) -> bool {
+    let backend = record.spec.endpoint_backend.as_ref();
+    if backend.is_none_or(|backend| backend.service != selection.name) {
+        return false;
+    }
+    let namespace = record.metadata.namespace.as_deref().unwrap_or_default();
+    record.spec.pod_backend.as_ref().is_none_or(|pod| {
+        let pod = index.find::<PodView>(&ObjectKey::new(namespace, pod.name.as_str()));
+        pod.is_some_and(|pod| !pod.deleting && !pod.finished)
+    })
+}
+
+/// Stores what the endpoints at these addresses count in the status of their owner.
+fn count_endpoints(context: &Context, state: &BackendsState, units: &BTreeSet<Unit>) {
+    let (Candidates::Endpoints(candidates), Some(selection)) =
+        (&state.candidates, state.object.service())
+    else {
+        return;
+    };
+    let backends = candidates.backends(selection, state.object.deregister_policy());
+    let tallies = tallies(&backends);
+    let mut index = context.index();
+    for unit in units {
+        let tally = tallies.get(unit).copied().unwrap_or_default();
+        index.unit_tallies.set(&state.owner, unit, tally);
     }
 }

@@ -3,11 +3,11 @@
 
 mod endpoints;
 pub(super) mod nodes;
-mod selected;
 mod waiting;
 
-pub(crate) use endpoints::{EndpointCandidates, EndpointState, port_of_slice, the_one};
+pub(crate) use endpoints::{
+    EndpointCandidates, EndpointState, SelectedService, port_of_slice, the_one,
+};
 pub(super) use endpoints::{EndpointPort, tallies};
 pub(super) use nodes::{CandidateNode, NodePort};
-pub(crate) use selected::SelectedService;
 pub(super) use waiting::ServiceWait;

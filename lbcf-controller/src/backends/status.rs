@@ -1,17 +1,19 @@
-//! The counts and the condition in the status of an owner of backends.
+//! The counts and the condition in the status of an owner of backends, and the events about what it waits for.
 
-use super::counts::{BackendCounts, OwnerCounts, count};
+use super::counts::{BackendCounts, OwnerCounts, OwnerView, count};
 use super::decide::usable;
-use super::report::{WaitReport, view};
 use super::service::SelectedService;
+use super::taken;
 use super::waiting::{BackendsView, waiting};
-use crate::api::{BackendOwner, Condition, Conditions, NamespacedKind, ObjectExt};
-use crate::cluster::{FromWatched, Regarding, Wait, ready};
+use crate::api::{BackendOwner, Condition, Conditions, NamespacedKind, ObjectExt, reasons};
+use crate::cluster::{FromWatched, Regarding, Wait, WaitEvent, ready};
 use crate::index::{Index, Indexed, LoadBalancerUse, Owner};
-use crate::runtime::{Action, Context, Error};
+use crate::process::text::in_full;
+use crate::runtime::{Action, Context, Error, Reporter};
 use kube::core::object::HasStatus;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Differences between the kinds of owners.
 pub(crate) trait OwnerKind:
@@ -68,15 +70,19 @@ pub(crate) async fn write_counts<K: OwnerKind>(
 ) -> Result<Action, Error> {
     let mut old = object.status().cloned().unwrap_or_default();
     let (new, wait) = counted(context, owner, object, old.clone(), error);
-    let (key, regarding) = (owner.request_key(), Regarding::owner(object));
-    let report = WaitReport::new(context, key.clone(), regarding, wait);
+    let reporter = Reporter {
+        context,
+        key: owner.request_key(),
+        regarding: Regarding::owner(object),
+    };
+    let report = WaitReport::new(&reporter, wait);
     if object.status() != Some(&new) {
         let mut counts = new.clone();
         K::conditions(&mut counts).clone_from(K::conditions(&mut old));
         if let Some(delay) = report.write_delay(counts == old) {
             return Ok(Action::RequeueAfter(delay));
         }
-        context.note_status_write(key);
+        context.memory.note_status_write(&reporter.key);
         context.write_status(object, &new).await?;
     }
     object.report(context, &old, &new);
@@ -117,4 +123,83 @@ pub(crate) fn counted<K: OwnerKind>(
     let conditions = K::conditions(&mut status);
     *conditions = conditions.with(condition, context.now());
     (status, wait)
+}
+
+/// An owner in the index after its records were written, or could not be.
+fn view(
+    index: &Index,
+    owner: &Owner,
+    object: &dyn BackendOwner,
+    error: Option<&Error>,
+) -> OwnerView {
+    OwnerView {
+        has_unready_pods: object.pods().is_some() && index.awaits_pods(owner),
+        conflict: index
+            .held(owner)
+            .map(|(first, others)| taken::message(first, others)),
+        is_refused: error.is_some_and(is_refusal),
+    }
+}
+
+/// Others end by themselves, such as a conflict with another write.
+fn is_refusal(error: &Error) -> bool {
+    matches!(error, Error::Write(_)) && error.action().is_none()
+}
+
+/// Records an event about records that the API server refuses to store.
+pub(crate) fn report_refusal(context: &Context, owner: &Regarding, error: &Error) {
+    if is_refusal(error) {
+        let message = in_full(error);
+        let wait = Wait::new(reasons::RECORDS_REFUSED, message, WaitEvent::Problem);
+        context.recorder.record_wait(owner, &wait);
+    }
+}
+
+/// The wait of an owner, if it waits.
+struct WaitReport<'a> {
+    reporter: &'a Reporter<'a>,
+    wait: Option<Wait>,
+    lasted: Duration,
+}
+
+impl<'a> WaitReport<'a> {
+    fn new(reporter: &'a Reporter<'a>, wait: Option<Wait>) -> Self {
+        let lasted = wait.as_ref().map(|it| reporter.begin_wait(it.reason));
+        if lasted.is_none() {
+            reporter.end_wait();
+        }
+        Self {
+            reporter,
+            wait,
+            lasted: lasted.unwrap_or_default(),
+        }
+    }
+
+    /// The time that the write of another status has to wait. One in which only the reason differs is
+    /// not worth a write before the wait has lasted for a moment: usually the counts follow.
+    fn write_delay(&self, are_counts_equal: bool) -> Option<Duration> {
+        let Reporter { context, key, .. } = self.reporter;
+        let interval = context.options.status_interval;
+        if are_counts_equal && self.wait.is_some() && self.lasted < interval {
+            return Some(interval - self.lasted);
+        }
+        context.memory.status_wait(key)
+    }
+
+    /// Records an event if it is time to, and returns when to do so next.
+    fn record(&self) -> Action {
+        let Some(wait) = &self.wait else {
+            return Action::AwaitChange;
+        };
+        let options = &self.reporter.context.options;
+        let earliest = match wait.event {
+            WaitEvent::Elsewhere => return Action::AwaitChange,
+            WaitEvent::IfLong => options.long_wait,
+            WaitEvent::Problem | WaitEvent::Progress => options.status_interval,
+        };
+        if self.lasted < earliest {
+            return Action::RequeueAfter(earliest - self.lasted);
+        }
+        self.reporter.wait_event(wait)
+    }
 }

@@ -7,7 +7,7 @@ use crate::cluster::EventType::Warning;
 use crate::cluster::{Regarding, WriteError};
 use crate::index::{Owner, PodView, Request, RequestKey, Unit};
 use crate::process::backoff::{jitter, spread};
-use crate::process::error_text::in_full;
+use crate::process::text::in_full;
 use crate::runtime::verdicts::{DeregisterVerdict, DriverVersion, LastVerdict, VerdictOutcome};
 use crate::runtime::{Action, Context, Error};
 use k8s_openapi::api::core::v1::Pod;

@@ -15,7 +15,7 @@ pub struct AdmissionArgs {
     pub admission_address: Listen,
 
     /// Service through which the API server reaches that address
-    #[arg(long, value_name = "NAME", default_value = "lbcf-controller")]
+    #[arg(long, value_name = "NAME", default_value = names::CONTROLLER)]
     pub admission_service: String,
 
     /// Namespace of that service and of the secret [default: the pod's, or kube-system outside of a

@@ -1,11 +1,9 @@
 use super::cluster::ClusterArgs;
+use crate::api::names;
 use crate::process::leader::{InvalidLeaderElection, LeaderElection};
 use clap::ArgAction;
 use lbcf_serving::duration;
 use std::time::Duration;
-
-/// The namespace of the Lease outside of a pod.
-const NAMESPACE: &str = "kube-system";
 
 /// Flags of leader election.
 #[derive(Debug, Clone, clap::Args)]
@@ -50,7 +48,7 @@ impl LeaderArgs {
             .leader_elect_namespace
             .clone()
             .or_else(|| cluster.pod_namespace())
-            .unwrap_or_else(|| NAMESPACE.to_owned());
+            .unwrap_or_else(|| names::SYSTEM_NAMESPACE.to_owned());
         let election = LeaderElection {
             lease_duration: self.leader_elect_lease_duration,
             renew_deadline: self.leader_elect_renew_deadline,

@@ -1,6 +1,6 @@
 use crate::process::backoff::Backoff;
 use crate::process::options::Options;
-use lbcf_serving::duration;
+use lbcf_serving::duration::{self, display};
 use std::time::Duration;
 
 /// Flags of reconciling: retries, polling, limits and dry run.
@@ -98,16 +98,19 @@ impl WorkArgs {
 }
 
 /// A minimum period keeps a driver from being called without pause.
-fn resync_period(text: &str) -> Result<Duration, String> {
-    let minimum = Duration::from_secs(1);
+fn at_least(minimum: Duration, text: &str) -> Result<Duration, String> {
     match duration::parse(text) {
         Ok(period) if period >= minimum => Ok(period),
-        Ok(_) => Err(format!("{text:?}: must be at least 1s")),
+        Ok(_) => Err(format!("{text:?}: must be at least {}", display(minimum))),
         Err(error) => Err(error.to_string()),
     }
 }
 
-/// A minimum period keeps a driver from being called without pause; zero turns the calls off.
+fn resync_period(text: &str) -> Result<Duration, String> {
+    at_least(Duration::from_secs(1), text)
+}
+
+/// Zero turns the calls off.
 fn health_period(text: &str) -> Result<Duration, String> {
     match duration::parse(text) {
         Ok(Duration::ZERO) => Ok(Duration::ZERO),
@@ -115,13 +118,10 @@ fn health_period(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// 0, or a period that keeps a driver from being called without pause.
 fn audit_period(text: &str) -> Result<Duration, String> {
-    let minimum = Duration::from_secs(10);
     match duration::parse(text) {
-        Ok(period) if period >= minimum || period.is_zero() => Ok(period),
-        Ok(_) => Err(format!("{text:?}: must be at least 10s, or 0")),
-        Err(error) => Err(error.to_string()),
+        Ok(Duration::ZERO) => Ok(Duration::ZERO),
+        _ => at_least(Duration::from_secs(10), text).map_err(|error| format!("{error}, or 0")),
     }
 }
 

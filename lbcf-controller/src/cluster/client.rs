@@ -1,13 +1,12 @@
 //! The client of the API server: limits on its requests, and their number as a metric.
 
-mod request_count;
-mod request_rate;
+mod layers;
 
 use crate::process::metrics::Metrics;
 use kube::client::ClientBuilder;
 use kube::{Client, Config};
-use request_count::RequestCount;
-pub(crate) use request_rate::RequestRate;
+use layers::RequestCount;
+pub(crate) use layers::RequestRate;
 use tower::limit::ConcurrencyLimitLayer;
 
 /// The limits on requests to the API server. By default only their number at a time is limited: the API

@@ -1,6 +1,7 @@
 //! Reasons why objects wait, as a condition and an event report them.
 
 use crate::api::{Condition, condition_types, reasons};
+use crate::process::text::listed;
 use jiff::Timestamp;
 use std::fmt::Display;
 
@@ -64,17 +65,7 @@ const NAMED: usize = 3;
 
 /// The first of these, and how many more there are.
 pub(crate) fn some<T: Display>(items: impl IntoIterator<Item = T>) -> String {
-    let mut items = items.into_iter();
-    let named: Vec<String> = items
-        .by_ref()
-        .take(NAMED)
-        .map(|it| it.to_string())
-        .collect();
-    let named = named.join(", ");
-    match items.count() {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
+    listed(items, NAMED)
 }
 
 /// The condition `Ready` of an owner of backends.

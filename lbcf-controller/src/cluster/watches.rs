@@ -5,7 +5,7 @@ use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDr
 use crate::index::{
     Index, Indexed, NodeView, PodView, Request, ServiceView, SliceView, StoreEvent,
 };
-use crate::process::error_text::in_full;
+use crate::process::text::in_full;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt};
 use k8s_openapi::api::core::v1::{Node, Pod, Service};

@@ -10,6 +10,7 @@ mod built_in;
 pub(crate) use built_in::GateCondition;
 
 use super::watched::FromWatched;
+use crate::api::names::CONTROLLER;
 use crate::api::{BackendRecord, NamespacedKind, ObjectKey};
 use crate::process::leader::{LeaseGuard, NotLeading};
 use crate::process::metrics::Metrics;
@@ -26,8 +27,6 @@ use std::future::Future;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The writer in `managedFields`.
-const FIELD_MANAGER: &str = "lbcf-controller";
 /// The cause of a 403 for a creation in a namespace that is being deleted.
 const NAMESPACE_TERMINATING: &str = "NamespaceTerminating";
 
@@ -128,7 +127,7 @@ impl Writer {
         object: &K,
     ) -> Result<K, WriteError> {
         let params = PostParams {
-            field_manager: Some(FIELD_MANAGER.into()),
+            field_manager: Some(CONTROLLER.into()),
             ..PostParams::default()
         };
         let target = Target::of(object);
@@ -247,7 +246,7 @@ impl Writer {
             Patched::PartOfStatus => Patch::Strategic(patch),
         };
         let params = PatchParams {
-            field_manager: Some(FIELD_MANAGER.into()),
+            field_manager: Some(CONTROLLER.into()),
             ..PatchParams::default()
         };
         let (request, name) = (Request::new(&target.url_path), &target.key.name);

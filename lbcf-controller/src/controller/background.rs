@@ -1,9 +1,9 @@
-//! The tasks beside the workers.
+//! The tasks beside the workers, and why a controller ends that was not asked to stop.
 
-use super::error::RunError;
 use crate::admission::{AdmissionError, AdmissionServer};
 use crate::cluster::{EventWriter, WATCHED_KINDS, watch};
 use crate::process::health_state::HealthState;
+use crate::process::leader::{InvalidLeaderElection, LostLease};
 use crate::runtime::Context;
 use futures::StreamExt;
 use std::collections::HashSet;
@@ -134,4 +134,22 @@ impl AdmissionTask {
         let ended = async { while self.tasks.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(timeout, ended).await;
     }
+}
+
+/// Why a controller ended that was not asked to stop.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The options of leader election are invalid.
+    #[error(transparent)]
+    LeaderElection(#[from] InvalidLeaderElection),
+    /// Another controller leads, or soon will.
+    #[error(transparent)]
+    LostLease(#[from] LostLease),
+    /// Admission cannot be served.
+    #[error(transparent)]
+    Admission(#[from] AdmissionError),
+    /// A task ended that runs as long as the controller, which is a defect.
+    #[error("{0} ended unexpectedly; this is a defect")]
+    TaskEnded(&'static str),
 }

@@ -2,7 +2,7 @@ use crate::api::LoadBalancerDriver;
 use crate::backends::reconcile_verdict;
 use crate::index::RequestKey;
 use crate::kinds::{backend_group, backend_record, bind, driver, load_balancer, pod, service};
-use crate::process::error_text::in_full;
+use crate::process::text::in_full;
 use crate::runtime::queue::{ActiveRequest, ConcurrencyLimits};
 use crate::runtime::{Action, Context, Error};
 use std::convert::Infallible;

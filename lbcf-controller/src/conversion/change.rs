@@ -1,5 +1,6 @@
 //! The changes of a conversion, and the reasons why it failed.
 
+use crate::process::text::shortened;
 use serde_json::Value;
 use std::fmt;
 
@@ -60,10 +61,5 @@ impl std::error::Error for ConversionErrors {}
 
 /// A value as JSON on one line, shortened.
 pub(super) fn quoted(value: &Value) -> String {
-    let mut text = value.to_string();
-    if let Some((end, _)) = text.char_indices().nth(QUOTE_LIMIT) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
+    shortened(value.to_string(), QUOTE_LIMIT)
 }

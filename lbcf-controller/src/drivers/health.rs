@@ -4,10 +4,10 @@ use super::{DriverError, Drivers, PROBE_TIMEOUT, send, timeout_of};
 use crate::api::{
     Condition, ConditionStatus, LoadBalancerDriver, ObjectKey, condition_types, reasons,
 };
-use crate::process::error_text::in_full;
 use crate::process::leader::NotLeading;
 use crate::process::lock::Mutex;
 use crate::process::metrics::Outcome;
+use crate::process::text::in_full;
 use lbcf_driver_sdk::client::CallError;
 use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest, HealthzResponse, Webhook};
 use std::collections::HashMap;
@@ -97,15 +97,9 @@ impl DriverHealth {
     }
 
     pub(crate) fn condition(&self, observed_generation: Option<i64>) -> Condition {
-        Condition {
-            status: self.status,
-            ..Condition::unmet(
-                condition_types::HEALTHY,
-                self.reason,
-                &self.message,
-                observed_generation,
-            )
-        }
+        let type_ = condition_types::HEALTHY;
+        Condition::unmet(type_, self.reason, &self.message, observed_generation)
+            .with_status(self.status)
     }
 }
 

@@ -2,15 +2,14 @@
 
 use super::binds::{self, BindChange};
 use super::selections::PodRule;
-use super::service_owners::service_key;
 use super::store::Diff;
+use super::users::service_key;
 use super::{Index, Indexed, NodeView, PodView, ServiceView, Store, StoreEvent, gates};
 use crate::api::{
     BackendGroup, BackendOwner, Bind, Conditions, DeregisterPolicy, LoadBalancer,
     LoadBalancerDriver, ObjectExt, ObjectKey, condition_types, names,
 };
-use crate::index::owner::{Owner, Unit};
-use crate::index::request::{BindLoadBalancerKey, Request, RequestKey};
+use crate::index::request::{BindLoadBalancerKey, Owner, Request, RequestKey, Unit};
 use kube::Resource;
 use std::collections::BTreeSet;
 

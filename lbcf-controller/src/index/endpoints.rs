@@ -1,12 +1,11 @@
 //! The endpoints of Services: what follows from a change of a slice, and look-ups.
 
-use super::service_owners::service_key;
 use super::slices::{Endpoint, SliceView};
 use super::store::Diff;
+use super::users::service_key;
 use super::{Index, Indexed, Store, StoreEvent, gates};
 use crate::api::{AddressFamily, BackendRecord, ObjectKey, PodSelection, SelectPodByLabel};
-use crate::index::owner::{Owner, Unit};
-use crate::index::request::{Request, RequestKey};
+use crate::index::request::{Owner, Request, RequestKey, Unit};
 use crate::index::{PodView, ServiceView};
 use std::collections::BTreeSet;
 use std::net::IpAddr;

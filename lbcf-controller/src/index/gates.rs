@@ -10,8 +10,7 @@ use super::selections::Selections;
 use super::slices::Endpoint;
 use super::store::Diff;
 use crate::api::{BackendRecord, ObjectKey};
-use crate::index::owner::Owner;
-use crate::index::request::{Request, RequestKey};
+use crate::index::request::{Owner, Request, RequestKey, Unit};
 use std::sync::Arc;
 
 /// The request of a pod that was added or has changed, if it has the gate.
@@ -21,15 +20,8 @@ pub(super) fn of_pod(key: &ObjectKey, pod: &PodView) -> Option<Request> {
 }
 
 /// The requests of the pods that an owner selects and that wait for their gate.
-pub(super) fn of_owner(
-    selections: &Selections,
-    owner: &Owner,
-) -> impl Iterator<Item = Request> + use<> {
-    let namespace = &owner.key().namespace;
-    let waiting = selections.waiting_for_gate.get(owner);
-    let keys = waiting.map(|name| ObjectKey::new(Arc::clone(namespace), Arc::clone(name)));
-    let requests = keys.map(|key| Request::normal(RequestKey::Pod(key)));
-    requests.collect::<Vec<_>>().into_iter()
+pub(super) fn of_owner(selections: &Selections, owner: &Owner) -> Vec<Request> {
+    requests(owner, selections.waiting_for_gate.get(owner))
 }
 
 /// The requests of those of these endpoints' pods that the owner selects and that wait for their gate.
@@ -40,11 +32,14 @@ pub(super) fn of_endpoints<'a>(
 ) -> Vec<Request> {
     let targets = endpoints.filter_map(|endpoint| endpoint.pod.as_ref());
     let names = targets.map(|target| &target.name);
-    let waiting = names.filter(|name| selections.waiting_for_gate.contains(owner, &***name));
+    let is_waiting = |name: &&Unit| selections.waiting_for_gate.contains(owner, &***name);
+    requests(owner, names.filter(is_waiting))
+}
+
+fn requests<'a>(owner: &Owner, pods: impl Iterator<Item = &'a Unit>) -> Vec<Request> {
     let namespace = &owner.key().namespace;
-    let keys = waiting.map(|name| ObjectKey::new(Arc::clone(namespace), Arc::clone(name)));
-    keys.map(|key| Request::normal(RequestKey::Pod(key)))
-        .collect()
+    let keys = pods.map(|name| ObjectKey::new(Arc::clone(namespace), Arc::clone(name)));
+    keys.map(RequestKey::Pod).map(Request::normal).collect()
 }
 
 impl Index {

@@ -7,8 +7,7 @@ use crate::api::{
     BackendGroup, BackendOwner, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, ObjectKey,
     StringMap, names,
 };
-use crate::index::owner::{Owner, Unit};
-use crate::index::request::{BindLoadBalancerKey, RequestKey};
+use crate::index::request::{BindLoadBalancerKey, Owner, RequestKey, Unit};
 use kube::api::ObjectMeta;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -59,10 +58,7 @@ impl Index {
     }
 
     pub(super) fn contains_owner(&self, owner: &Owner) -> bool {
-        match owner {
-            Owner::Group(key) => self.contains::<BackendGroup>(key),
-            Owner::Bind(key) => self.contains::<Bind>(key),
-        }
+        self.backend_owner(owner).is_some()
     }
 
     /// The driver that reconciling a request calls, and the load balancer's identity at that
@@ -183,21 +179,17 @@ impl Index {
         if let Some(service) = self.service_of_endpoints(owner) {
             return self.addresses_of(&service).into_iter().collect();
         }
-        let object = self.backend_owner(owner);
-        if object.is_some_and(|object| object.service().is_some()) {
+        let Some(object) = self.backend_owner(owner) else {
+            return Vec::new();
+        };
+        if object.pods().is_some() {
+            return self.selections.members.get(owner).cloned().collect();
+        }
+        if object.service().is_some() {
             return self.nodes.keys().map(|node| node.name.clone()).collect();
         }
-        let group = match owner {
-            Owner::Group(key) => self.groups.find(key),
-            Owner::Bind(_) => None,
-        };
-        match group {
-            Some(group) if group.spec.pods.is_none() => {
-                let addresses = group.spec.static_addresses.iter();
-                addresses.map(|addr| addr.as_str().into()).collect()
-            }
-            _ => self.selections.members.get(owner).cloned().collect(),
-        }
+        let addresses = object.static_addresses().iter();
+        addresses.map(|addr| addr.as_str().into()).collect()
     }
 
     /// The units that are pods which the owner selects.

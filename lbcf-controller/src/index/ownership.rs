@@ -1,10 +1,13 @@
-//! The existence of the owner of a record, and the requests that depend on it.
+//! The relations of records to their owners and to each other: the existence of the owner, and which of the records with the
+//! same address on the same load balancer determines its parameters.
 
+use super::records::is_registered;
 use super::store::Diff;
 use super::{Index, Lookup};
-use crate::api::{BackendGroup, BackendRecord, Bind};
-use crate::index::owner::{Owner, controller_of};
-use crate::index::request::{Request, RequestKey};
+use crate::api::names::FINALIZER_BACKEND_RECORD;
+use crate::api::{BackendGroup, BackendRecord, Bind, ObjectExt, ObjectKey};
+use crate::index::request::{Owner, Request, RequestKey, controller_of};
+use jiff::Timestamp;
 use kube::Resource;
 use std::sync::Arc;
 
@@ -58,4 +61,62 @@ fn uid_of<K: Resource>(owner: Lookup<Arc<K>>) -> Lookup<String> {
         Lookup::Missing => Lookup::Missing,
         Lookup::Unreadable => Lookup::Unreadable,
     }
+}
+
+/// Another record with a record's address on the same load balancer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Neighbour {
+    pub record: Arc<BackendRecord>,
+    /// True if its parameters take precedence over the record's.
+    pub takes_precedence: bool,
+}
+
+/// The smallest takes precedence: the age of the owner, then the names. A record has a new age
+/// whenever its pod is replaced, which therefore decides nothing.
+type Precedence = (Timestamp, Option<Owner>, ObjectKey);
+
+impl Index {
+    /// The neighbours of a record, in the order of precedence.
+    pub(crate) fn neighbours(&self, record: &BackendRecord) -> Vec<Neighbour> {
+        let neighbours = self.records.neighbours(record);
+        if neighbours.is_empty() {
+            return Vec::new();
+        }
+        let own = self.precedence(record);
+        let with_precedence = |record: Arc<BackendRecord>| (self.precedence(&record), record);
+        let mut neighbours: Vec<_> = neighbours.into_iter().map(with_precedence).collect();
+        neighbours.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let neighbours = neighbours
+            .into_iter()
+            .map(|(precedence, record)| Neighbour {
+                record,
+                takes_precedence: precedence < own,
+            });
+        neighbours.collect()
+    }
+
+    fn precedence(&self, record: &BackendRecord) -> Precedence {
+        let owner = Owner::of(record);
+        let object = owner.as_ref().and_then(|owner| self.backend_owner(owner));
+        // The record of a deleted owner is as old as it is itself, until it is deleted as well.
+        let created = object
+            .and_then(|object| object.metadata().creation_timestamp.as_ref())
+            .or(record.metadata.creation_timestamp.as_ref());
+        let created = created.map_or(Timestamp::MAX, |created| created.0);
+        (created, owner, ObjectKey::of(record))
+    }
+}
+
+/// The state of a record that its neighbours depend on; none if it has no address.
+pub(super) fn claim_of(record: &BackendRecord) -> Option<impl PartialEq + use<'_>> {
+    let addr = record.status.as_ref()?.backend_addr.as_str();
+    let spec = &record.spec;
+    (!addr.is_empty()).then(|| {
+        (
+            (addr, &spec.lb_driver, &spec.lb_info, &spec.parameters),
+            record.is_deleting(),
+            record.has_finalizer(FINALIZER_BACKEND_RECORD),
+            is_registered(record),
+        )
+    })
 }

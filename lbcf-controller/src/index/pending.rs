@@ -4,7 +4,7 @@
 //! names of changed *units* (a pod, a node or an address) are collected here, and reconciling takes
 //! a batch of names at a time, beginning with those that may have to be deregistered.
 
-use crate::index::owner::{Owner, Unit};
+use crate::index::request::{Owner, Unit};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 #[derive(Debug, Default)]

@@ -1,12 +1,11 @@
 //! The requests that follow from the events of a record.
 
-use super::neighbours::claim_of;
+use super::ownership::claim_of;
 use super::records::{counts_as_registered, load_balancer_of, unit_of};
 use super::store::Diff;
 use super::{Index, Indexed, Store, StoreEvent, binds};
 use crate::api::{BackendRecord, ObjectExt, ObjectKey, names};
-use crate::index::owner::Owner;
-use crate::index::request::{Request, RequestKey};
+use crate::index::request::{Owner, Request, RequestKey};
 
 impl Indexed for BackendRecord {
     const KIND: &'static str = "BackendRecord";

@@ -5,7 +5,7 @@
 use super::multi_map::MultiMap;
 use super::pods::{PodView, Pods};
 use crate::api::{ObjectKey, PodSelection};
-use crate::index::owner::{Owner, Unit};
+use crate::index::request::{Owner, Unit};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 

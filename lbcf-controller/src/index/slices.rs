@@ -10,7 +10,7 @@ pub(crate) use parse::SliceParts;
 use super::store::Versioned;
 use super::{MultiMap, Store};
 use crate::api::{AddressFamily, ObjectKey};
-use crate::index::owner::Unit;
+use crate::index::request::Unit;
 use lbcf_driver_sdk::webhook::Protocol;
 use std::sync::Arc;
 

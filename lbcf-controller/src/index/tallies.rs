@@ -1,6 +1,6 @@
 //! Counts of the records and the endpoints of owners, kept up to date so that a status costs a look-up.
 
-use crate::index::owner::{Owner, Unit};
+use crate::index::request::{Owner, Unit};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 #[derive(Debug, Default)]

@@ -17,8 +17,7 @@ use crate::api::{
     SelectPodByLabel, ServiceSelection, TargetLoadBalancer, TargetLoadBalancerStatus,
     condition_types,
 };
-use crate::index::owner::Owner;
-use crate::index::request::{BindLoadBalancerKey, Priority, Request, RequestKey};
+use crate::index::request::{BindLoadBalancerKey, Owner, Priority, Request, RequestKey};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use kube::Resource;

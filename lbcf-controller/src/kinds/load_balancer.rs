@@ -14,9 +14,7 @@ use lifecycle::{
 };
 
 pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Action, Error> {
-    context.confirm::<LoadBalancer>(key).await?;
-    let lb = context.index().find::<LoadBalancer>(key);
-    match lb {
+    match context.confirm::<LoadBalancer>(key).await? {
         Some(lb) => lifecycle::reconcile(context, &*lb).await,
         None => Ok(Action::AwaitChange),
     }

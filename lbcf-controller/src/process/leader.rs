@@ -19,7 +19,6 @@ mod config;
 mod decide;
 mod election;
 mod guard;
-mod record;
 mod task;
 
 pub use config::{InvalidLeaderElection, LeaderElection};

@@ -2,24 +2,17 @@
 //! state that is kept in memory.
 
 use crate::api::{LoadBalancerDriver, NamespacedKind, ObjectKey, StringMap};
-use crate::cluster::{
-    EventWriter, FromWatched, Recorder, Regarding, WriteError, WriteLocks, Writer,
-};
+use crate::cluster::{EventWriter, FromWatched, Recorder, Regarding, WriteError, Writer};
 use crate::drivers::{AddressLocks, CallCounts, DriverError, Drivers, HealthResults, one_call};
 use crate::index::{Index, Indexed, Owner, RequestKey, StoreEvent};
 use crate::process::leader::LeaseGuard;
-use crate::process::lock::Mutex;
+use crate::process::lock::{Mutex, WriteLocks};
 use crate::process::metrics::Metrics;
 use crate::process::options::Options;
-use crate::runtime::absences::Absences;
-use crate::runtime::call_delays::CallDelays;
-use crate::runtime::orphans::Orphans;
+use crate::runtime::memory::Memory;
 use crate::runtime::outcome::Error;
-use crate::runtime::periodic::Periods;
 use crate::runtime::queue::{CallPermit, ConcurrencyKey, ConcurrencyLimits, Queue};
-use crate::runtime::retry_times::RetryTimes;
 use crate::runtime::verdicts::Verdicts;
-use crate::runtime::waits::Waits;
 use jiff::Timestamp;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
@@ -27,8 +20,6 @@ use lbcf_driver_sdk::webhook::Webhook;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard};
-use std::time::Duration;
-use tokio::time::Instant;
 
 /// By kind and key: the version of which a write failed.
 type UncertainWrites = HashMap<(&'static str, ObjectKey), u64>;
@@ -39,23 +30,16 @@ pub(crate) struct Context {
     pub(crate) guard: LeaseGuard,
     pub(crate) cluster: Writer,
     pub(crate) drivers: Drivers,
-    pub(crate) call_delays: CallDelays,
-    pub(crate) retry_times: RetryTimes,
+    pub(crate) memory: Memory,
     pub(crate) driver_health: HealthResults,
     pub(crate) recorder: Recorder,
     pub(crate) metrics: Metrics,
     pub(crate) queue: Arc<Queue>,
     pub(crate) addresses: AddressLocks,
-    pub(crate) periods: Periods,
     pub(crate) status_locks: WriteLocks,
     pub(crate) driver_locks: WriteLocks,
     pub(crate) verdicts: Verdicts,
-    pub(crate) orphans: Orphans,
-    pub(crate) absences: Absences,
-    pub(crate) waits: Waits,
     index: Mutex<Index>,
-    /// When a status with counts was written last.
-    status_written: Mutex<HashMap<RequestKey, Instant>>,
     /// Objects whose state is uncertain: a write failed that may have been done all the same, or
     /// that was decided on an outdated state.
     uncertain: Mutex<UncertainWrites>,
@@ -85,8 +69,7 @@ impl Context {
                 guard.clone(),
             ),
             drivers: Drivers::new(&options, counts, metrics.clone(), guard.clone()),
-            call_delays: CallDelays::default(),
-            retry_times: RetryTimes::default(),
+            memory: Memory::new(&options),
             driver_health: HealthResults::default(),
             queue: Arc::new(Queue::new(options.backoff)),
             metrics,
@@ -94,15 +77,10 @@ impl Context {
             guard,
             recorder,
             addresses: AddressLocks::default(),
-            periods: Periods::new(options.ensure_at_start),
             status_locks: WriteLocks::default(),
             driver_locks: WriteLocks::default(),
             verdicts: Verdicts::default(),
-            orphans: Orphans::default(),
-            absences: Absences::default(),
-            waits: Waits::new(options.wall_clock.clone()),
             index: Mutex::default(),
-            status_written: Mutex::default(),
             uncertain: Mutex::default(),
             options,
         };
@@ -178,18 +156,18 @@ impl Context {
         Ok(())
     }
 
-    /// Reads an object live if its state is uncertain, as its watch may report it much later.
+    /// An object that is read live first if its state is uncertain, as its watch may report it much later.
     pub(crate) async fn confirm<K: Indexed + NamespacedKind>(
         &self,
         key: &ObjectKey,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Arc<K>>, Error> {
         let uncertain = (K::KIND, key.clone());
         let version = self.uncertain.lock().get(&uncertain).copied();
         if let Some(version) = version {
             self.read::<K>(key, version).await?;
             self.uncertain.lock().remove(&uncertain);
         }
-        Ok(())
+        Ok(self.index().find(key))
     }
 
     /// Reads an object live and applies its state to the index, for what must not be decided while
@@ -280,26 +258,16 @@ impl Context {
                 .remove(&(key.kind(), key.object().clone()));
             self.recorder.remove(key);
         }
-        self.periods.remove(key);
-        self.waits.end(key);
-        self.call_delays.remove(key);
-        self.retry_times.remove(key);
+        self.memory.remove(key);
         match key {
-            RequestKey::Record(record) => self.orphans.remove(record),
             RequestKey::Driver(driver) => {
                 self.drivers.retain(|other| other != driver);
                 self.driver_locks.remove(driver);
             }
             RequestKey::DriverHealth(driver) => self.driver_health.remove(driver),
-            RequestKey::Group(group) => {
-                let owner = Owner::Group(group.clone());
-                self.verdicts.remove(&owner);
-                self.absences.remove(&owner);
-            }
+            RequestKey::Group(group) => self.verdicts.remove(&Owner::Group(group.clone())),
             RequestKey::Bind(bind) => {
-                let owner = Owner::Bind(bind.clone());
-                self.verdicts.remove(&owner);
-                self.absences.remove(&owner);
+                self.verdicts.remove(&Owner::Bind(bind.clone()));
                 self.status_locks.remove(bind);
             }
             _ => {}
@@ -308,22 +276,8 @@ impl Context {
 
     /// Ends an object's wait: the next one is reported by an event, also if it is for the same.
     pub(crate) fn end_wait(&self, key: &RequestKey, regarding: &Regarding) {
-        if self.waits.end(key) {
+        if self.memory.end_wait(key) {
             self.recorder.end_wait(regarding);
         }
-    }
-
-    /// The time until a status with counts can be written.
-    pub(crate) fn status_wait(&self, key: &RequestKey) -> Option<Duration> {
-        let next = *self.status_written.lock().get(key)? + self.options.status_interval;
-        next.checked_duration_since(Instant::now())
-            .filter(|wait| !wait.is_zero())
-    }
-
-    pub(crate) fn note_status_write(&self, key: RequestKey) {
-        let now = Instant::now();
-        let mut written = self.status_written.lock();
-        written.retain(|_, at| now.duration_since(*at) < self.options.status_interval);
-        written.insert(key, now);
     }
 }

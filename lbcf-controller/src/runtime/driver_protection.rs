@@ -34,9 +34,7 @@ impl DriverProtection {
 pub(crate) async fn protect(context: &Context, key: &ObjectKey) -> Result<(), Error> {
     let lock = context.driver_locks.of(key);
     let _locked = lock.lock().await;
-    context.confirm::<LoadBalancerDriver>(key).await?;
-    let driver = context.index().find::<LoadBalancerDriver>(key);
-    if let Some(driver) = driver
+    if let Some(driver) = context.confirm::<LoadBalancerDriver>(key).await?
         && DriverProtection::of(&driver) == DriverProtection::Missing
     {
         context.add_finalizer(&*driver, FINALIZER_DRIVER).await?;

@@ -5,9 +5,9 @@ use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::{Regarding, Wait, stored_since};
 use crate::drivers::DriverError;
 use crate::index::RequestKey;
-use crate::process::error_text::in_full;
-use crate::runtime::call_delays::CallDigest;
+use crate::process::text::in_full;
 use crate::runtime::context::Context;
+use crate::runtime::memory::CallDigest;
 use crate::runtime::outcome::{Action, Error, OperationFailure};
 use lbcf_driver_sdk::webhook::{OperationRequest, OperationResponse, Status, Webhook};
 use std::time::Duration;
@@ -71,16 +71,16 @@ where
         dry_run::<W>(context, driver, request).await;
         return Err(Incomplete::Running(Action::AwaitChange));
     }
-    let delays = &context.call_delays;
+    let memory = &context.memory;
     let digest = || CallDigest::of::<W>(driver, &request);
-    let remaining = operand.key.and_then(|key| delays.remaining(key, digest));
+    let remaining = operand.key.and_then(|key| memory.call_delay(key, digest));
     if let Some(remaining) = remaining {
         return Err(Incomplete::NotCalled(Action::RequeueAfter(remaining)));
     }
     let result = context.drivers.call::<W>(driver, &request).await;
     if let Some(key) = operand.key {
         if let Some(delay) = delay_after::<W>(&result, context.options.poll_interval) {
-            delays.insert(key, digest(), delay);
+            memory.delay_call(key, digest(), delay);
         }
         if !is_running::<W>(&result) {
             context.end_wait(key, operand.regarding);
@@ -180,7 +180,7 @@ where
 /// The wait for a webhook that responds `Running`, if it has done so for long.
 fn long_running(context: &Context, operand: Operand<'_>, webhook: &'static str) -> Option<Wait> {
     let stored = stored_since(operand.conditions, webhook);
-    let since = context.waits.begin(operand.key?, webhook, stored);
+    let since = context.memory.begin_wait(operand.key?, webhook, stored);
     let is_long = since.lasted >= context.options.long_wait;
     is_long.then(|| Wait::still_running(webhook, since.at))
 }

@@ -1,5 +1,6 @@
 //! The result of a reconciliation.
 
+use crate::api::reasons;
 use crate::cluster::WriteError;
 use std::time::Duration;
 
@@ -95,4 +96,15 @@ pub(crate) struct OperationFailure {
     pub reason: &'static str,
     pub message: String,
     pub retry_delay: Option<Duration>,
+}
+
+impl OperationFailure {
+    /// The driver's response lacks a required value, or has one that cannot be stored.
+    pub(crate) const fn invalid_response(message: String) -> Self {
+        Self {
+            reason: reasons::INVALID_RESPONSE,
+            message,
+            retry_delay: None,
+        }
+    }
 }

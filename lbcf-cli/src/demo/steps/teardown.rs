@@ -11,19 +11,19 @@ use kube::{Client, ResourceExt as _};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
 };
+use lbcf_controller::names::LABEL_DRIVER_DRAINING;
 use serde_json::json;
 
 pub(in crate::demo) async fn teardown(scenario: &mut Scenario<'_>) -> StepResult {
-    const DRAINING: &str = "lbcf.tkestack.io/driver-draining";
     scenario.delete::<BackendGroup>(GROUP_NAME).await?;
     scenario
         .delete_completely::<LoadBalancer>(LOAD_BALANCER_NAME)
         .await?;
     let target = kubectl::target::<LoadBalancerDriver>();
     scenario.print_command(format!(
-        "kubectl label {target} {DRIVER_NAME} {DRAINING}=true"
+        "kubectl label {target} {DRIVER_NAME} {LABEL_DRIVER_DRAINING}=true"
     ))?;
-    let draining = json!({"metadata": {"labels": {DRAINING: "true"}}});
+    let draining = json!({"metadata": {"labels": {LABEL_DRIVER_DRAINING: "true"}}});
     let kubectl = &scenario.kubectl;
     kubectl
         .patch::<LoadBalancerDriver>(DRIVER_NAME, draining)

@@ -127,7 +127,7 @@ async fn u28_a_failure_is_not_taken_for_absence() {
             .unwrap_err();
         assert!(matches!(error, LookupError::Request(_)), "{error}");
         assert!(
-            crate::process::error_text::in_full(&error).contains("broken"),
+            crate::process::text::in_full(&error).contains("broken"),
             "{error}"
         );
     }

@@ -22,7 +22,7 @@ fn b47_a_static_addresss_record_name_is_the_originals_md5() {
 fn b46_a_services_record_name_is_the_originals_md5() {
     // md5 of "lb_group_svc_80_TCP_node-1", computed with md5sum.
     assert_eq!(
-        service_record_name("lb", "group", "svc", 80, "TCP", "node-1"),
+        OwnerName::Group("group").service_record("lb", "svc", (80, "TCP"), "node-1"),
         "59965db4f8df3af4ecb9ef60e2434653"
     );
 }
@@ -41,23 +41,25 @@ fn b48_u21_a_binds_record_name_is_the_originals_md5_and_there_is_another_that_is
 
 #[test]
 fn d77_the_names_of_a_binds_records_of_a_service_collide_with_no_others() {
+    let bind = OwnerName::Bind("bind");
     // md5 of "Bind/bind/lb/Node/svc/80/TCP/node-1", computed with md5sum.
     assert_eq!(
-        bind_service_record_name("bind", "lb", "svc", 80, "TCP", "node-1"),
+        bind.service_record("lb", "svc", (80, "TCP"), "node-1"),
         "ad77e0a0ec17b04ff4e0a59e49f75d38"
     );
     // md5 of "Bind/bind/lb/Endpoint/svc/uid-1/10.0.0.1/8080/TCP", computed with md5sum.
     assert_eq!(
-        bind_endpoint_record_name("bind", "lb", "svc", "uid-1", "10.0.0.1", 8080, "TCP"),
+        bind.endpoint_record("lb", "svc", "uid-1", "10.0.0.1", (8080, "TCP")),
         "add69196ec3461cf4bfe97fba257e56c"
     );
     // A group and a Bind whose names and load balancers are equal.
+    let (group, bind, tcp) = (OwnerName::Group("x"), OwnerName::Bind("x"), (80, "TCP"));
     let others = [
-        service_record_name("x", "x", "svc", 80, "TCP", "n"),
-        endpoint_record_name("x", "x", "svc", "u", "10.0.0.1", 80, "TCP"),
+        group.service_record("x", "svc", tcp, "n"),
+        group.endpoint_record("x", "svc", "u", "10.0.0.1", tcp),
         bind_record_names("x", "x", "svc", "10.0.0.1", "TCP", 80)[1].clone(),
-        bind_service_record_name("x", "x", "svc", 80, "TCP", "n"),
-        bind_endpoint_record_name("x", "x", "svc", "u", "10.0.0.1", 80, "TCP"),
+        bind.service_record("x", "svc", tcp, "n"),
+        bind.endpoint_record("x", "svc", "u", "10.0.0.1", tcp),
     ];
     let different: std::collections::BTreeSet<_> = others.iter().collect();
     assert_eq!(different.len(), others.len());

@@ -1,6 +1,7 @@
 //! The cases hold for both kinds of owners unless they say otherwise.
 
 use super::*;
+use crate::api::names::OwnerName;
 use crate::api::{
     AddressFamily, BackendGroup, Bind, Condition, Conditions, ObjectKey, ServiceMode, StringMap,
     condition_types, names,
@@ -571,8 +572,8 @@ fn u21_a_binds_record_under_its_other_name_is_the_same() {
 
 #[test]
 fn b46_b49_b112_d77_each_node_and_load_balancer_gets_a_record() {
-    let group = names::service_record_name("lb-a", "web", "svc", 80, "TCP", "n0");
-    let bind = names::bind_service_record_name("web", "lb-a", "svc", 80, "TCP", "n0");
+    let group = OwnerName::Group("web").service_record("lb-a", "svc", (80, "TCP"), "n0");
+    let bind = OwnerName::Bind("web").service_record("lb-a", "svc", (80, "TCP"), "n0");
     for (kind, name) in [(AGroup, group), (ABind, bind)] {
         let mut case = Case::on_nodes(kind, &["n0", "n1"]);
         case.load_balancers.insert("lb-b".into(), usable_lb("b"));
@@ -686,8 +687,8 @@ fn b22_b112_u13_u15_u16_d63_what_keeps_a_node_registered() {
 #[test]
 fn d60_d77_each_endpoint_gets_a_record_and_a_pod_that_takes_its_address_another() {
     let (uid, address) = ("uid-10.0.0.1", "10.0.0.1");
-    let group = names::endpoint_record_name("lb-a", "web", "svc", uid, address, 8080, "TCP");
-    let bind = names::bind_endpoint_record_name("web", "lb-a", "svc", uid, address, 8080, "TCP");
+    let [group, bind] = [OwnerName::Group("web"), OwnerName::Bind("web")]
+        .map(|owner| owner.endpoint_record("lb-a", "svc", uid, address, (8080, "TCP")));
     for (kind, name, pod_label) in [
         (AGroup, group, "lbcf.tkestack.io/backend-pod"),
         (ABind, bind, "lbcf.tkestack.io/pod"),

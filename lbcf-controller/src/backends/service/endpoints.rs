@@ -1,9 +1,10 @@
 //! Which endpoints of a Service are backends. No I/O, no clock.
 
-use crate::api::{DeregisterPolicy, ServiceSelection};
+use crate::api::{DeregisterPolicy, ServiceMode, ServiceSelection};
 use crate::backends::pods::{Eligibility, eligibility_of_unready};
 use crate::index::{
-    PodView, ServicePortView, ServiceView, SliceEndpoint, SliceView, Unit, UnitTally,
+    Index, Owner, PodView, ServicePortView, ServiceView, SliceEndpoint, SliceView, Unit, UnitTally,
+    service_key,
 };
 use crate::runtime::verdicts::DeregisterVerdict;
 use lbcf_driver_sdk::webhook::Protocol;
@@ -148,6 +149,27 @@ pub(crate) fn tallies(backends: &[EndpointPort]) -> BTreeMap<Unit, UnitTally> {
         tally.unready += usize::from(state == EndpointState::NotReady);
     }
     tallies
+}
+
+/// The Service that an owner selects.
+#[derive(Debug, Default)]
+pub(crate) struct SelectedService {
+    pub(crate) service: Option<Arc<ServiceView>>,
+    /// Its slices, if its endpoints are the backends.
+    pub(crate) slices: Vec<Arc<SliceView>>,
+}
+
+impl SelectedService {
+    pub(crate) fn of(index: &Index, owner: &Owner, selection: &ServiceSelection) -> Self {
+        let key = service_key(owner, selection);
+        Self {
+            service: index.find(&key),
+            slices: match selection.mode() {
+                ServiceMode::NodePort => Vec::new(),
+                ServiceMode::Endpoints => index.slices_of(&key),
+            },
+        }
+    }
 }
 
 #[cfg(test)]

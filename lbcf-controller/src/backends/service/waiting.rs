@@ -1,7 +1,6 @@
 //! Why not all backends of a Service are registered. No I/O, no clock.
 
-use super::endpoints::port_of_slice;
-use super::selected::SelectedService;
+use super::endpoints::{SelectedService, port_of_slice};
 use crate::api::{AddressFamily, ServiceMode, ServiceSelection, reasons};
 use crate::backends::counts::{OwnerCounts, OwnerView};
 use crate::cluster::{Wait, WaitEvent, some};

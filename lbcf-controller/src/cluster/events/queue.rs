@@ -46,19 +46,23 @@ impl Waiting {
         if importance == Importance::Success && self.successes.take(now).is_err() {
             return false;
         }
-        let key = key_of(&event);
-        match self.events.get_mut(&key) {
-            Some(earlier) => {
-                let occurrences = event.occurrences.saturating_add(earlier.occurrences);
-                event.occurrences = occurrences;
-                *earlier = event;
-            }
-            None => {
-                self.order.push_back(key.clone());
-                self.events.insert(key, event);
-            }
+        if let Some(earlier) = self.waiting_like(&event) {
+            event.occurrences = event.occurrences.saturating_add(earlier.occurrences);
+            *earlier = event;
+        } else {
+            self.push(event);
         }
         true
+    }
+
+    fn waiting_like(&mut self, event: &EventRecord) -> Option<&mut EventRecord> {
+        self.events.get_mut(&key_of(event))
+    }
+
+    fn push(&mut self, event: EventRecord) {
+        let key = key_of(&event);
+        self.order.push_back(key.clone());
+        self.events.insert(key, event);
     }
 
     fn take(&mut self) -> Option<EventRecord> {
@@ -69,15 +73,11 @@ impl Waiting {
     /// Adds an event that could not be written, behind all others: it may be the only one that cannot.
     /// It becomes part of a later one.
     fn put_back(&mut self, event: EventRecord) {
-        let key = key_of(&event);
-        match self.events.get_mut(&key) {
+        match self.waiting_like(&event) {
             Some(later) => {
                 later.occurrences = later.occurrences.saturating_add(event.occurrences);
             }
-            None => {
-                self.order.push_back(key.clone());
-                self.events.insert(key, event);
-            }
+            None => self.push(event),
         }
     }
 }

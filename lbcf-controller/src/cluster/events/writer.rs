@@ -2,6 +2,7 @@
 
 use super::queue::WaitingEvents;
 use super::{AGGREGATION_PERIOD, EventRecord};
+use crate::api::names::CONTROLLER;
 use crate::cluster::client::is_transient;
 use crate::process::backoff::{Backoff, jitter};
 use crate::process::leader::LeaseGuard;
@@ -16,8 +17,6 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// The source of all events.
-const COMPONENT: &str = "lbcf-controller";
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The pause after writes that failed.
 const RETRY: Backoff = Backoff {
@@ -183,7 +182,7 @@ fn event_of(record: &EventRecord, namespace: String, name: String) -> Event {
         reason: Some(record.reason.clone()),
         message: Some(truncated(record.message.clone())),
         source: Some(EventSource {
-            component: Some(COMPONENT.to_owned()),
+            component: Some(CONTROLLER.to_owned()),
             host: None,
         }),
         last_timestamp: Some(Time(record.at)),

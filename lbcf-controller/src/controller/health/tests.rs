@@ -1,6 +1,5 @@
 //! The server over its socket.
 
-use super::server::limits;
 use super::*;
 use crate::controller::Controller;
 use crate::process::leader::Leadership;

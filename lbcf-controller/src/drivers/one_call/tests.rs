@@ -1,4 +1,5 @@
 use super::*;
+use crate::api::{BackendRecord, BackendRecordStatus};
 
 fn shared(annotations: &[(&str, &str)], load_balancer: &StringMap) -> Option<StringMap> {
     let annotations = annotations.iter();
@@ -29,4 +30,29 @@ fn b159_d88_or_by_one_field() {
         slot([("port", "443")].into())
     );
     assert_eq!(shared(&[(ANNOTATION_ONE_CALL_FIELD, "")], &[].into()), None);
+}
+
+fn address() -> AddressKey {
+    let record = BackendRecord {
+        status: Some(BackendRecordStatus {
+            backend_addr: "10.0.0.1:80".into(),
+            ..BackendRecordStatus::default()
+        }),
+        ..BackendRecord::default()
+    };
+    AddressKey::of(&record).unwrap()
+}
+
+#[test]
+fn u19_the_records_that_waited_for_an_address_are_returned_once() {
+    let (locks, record) = (AddressLocks::default(), ObjectKey::new("ns", "a"));
+    let other = ObjectKey::new("ns", "b");
+    let lock = locks.try_lock(address(), Some(&record)).unwrap();
+    assert!(locks.try_lock(address(), Some(&other)).is_none());
+    assert_eq!(lock.release(), [other.clone()].into());
+    let lock = locks.try_lock(address(), Some(&other)).unwrap();
+    assert_eq!(lock.release(), BTreeSet::new());
+    // A reconciliation that is aborted leaves no lock.
+    drop(locks.try_lock(address(), Some(&record)));
+    assert!(locks.try_lock(address(), Some(&other)).is_some());
 }

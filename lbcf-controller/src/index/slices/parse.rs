@@ -1,7 +1,8 @@
 //! Reads a slice as far as it is well-formed.
 
 use super::{Endpoint, EndpointConditions, PodTarget, SlicePort, SliceView};
-use crate::api::{AddressFamily, ObjectKey, key_of};
+use crate::api::syntax::is_dns_label;
+use crate::api::{AddressFamily, ObjectKey, allowed, key_of};
 use crate::index::store::version_of;
 use kube::api::ObjectMeta;
 use lbcf_driver_sdk::webhook::Protocol;
@@ -155,14 +156,14 @@ fn read_ports(parts: SliceParts<'_>, problems: &mut Problems) -> Option<Vec<Slic
             Some(number @ 1..=65535) => i32::try_from(number).ok(),
             None => None,
             Some(number) => {
-                let problem = format!("{number}: must be a number from 1 to 65535");
+                let problem = format!("{number}: {}", allowed::IS_PORT);
                 problems.add(&format!("ports[{i}].port"), &problem);
                 continue;
             }
         };
         let protocol = written.protocol.unwrap_or_default();
         let Ok(protocol) = protocol.parse::<Protocol>() else {
-            let problem = format!("{protocol:?}: must be TCP, UDP or SCTP");
+            let problem = format!("{protocol:?}: {}", allowed::IS_ENDPOINT_PROTOCOL);
             problems.add(&format!("ports[{i}].protocol"), &problem);
             continue;
         };
@@ -265,18 +266,10 @@ fn spelled(address: &str, family: AddressFamily) -> Option<String> {
         AddressFamily::IPv6 => address.parse::<Ipv6Addr>().ok().map(|ip| ip.to_string()),
         AddressFamily::Fqdn => {
             let name = address.strip_suffix('.').unwrap_or(address);
-            let is_name = name.len() <= 253 && name.split('.').all(is_dns_label);
+            let is_name = name.len() <= allowed::NAME && name.split('.').all(is_dns_label);
             is_name.then(|| name.to_owned())
         }
     }
-}
-
-fn is_dns_label(text: &str) -> bool {
-    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    text.len() <= 63
-        && text.starts_with(is_word)
-        && text.ends_with(is_word)
-        && text.chars().all(|c| is_word(c) || c == '-')
 }
 
 /// A pod beside the slice. A reference without a uid cannot tell a pod from its successor.

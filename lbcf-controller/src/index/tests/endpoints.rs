@@ -1,7 +1,7 @@
 use super::services::service;
 use super::*;
 use crate::api::{AddressFamily, DeregisterPolicy, EndpointBackendRecord, ServiceMode};
-use crate::index::owner::Unit;
+use crate::index::request::Unit;
 use std::sync::Arc;
 
 pub(super) fn slice(name: &str, addresses: &[&str], version: u64) -> SliceView {

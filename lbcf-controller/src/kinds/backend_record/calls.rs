@@ -1,55 +1,61 @@
 //! The calls of a record's driver, and what their responses change.
 
 use super::backend::fetch;
-use super::decide::{cannot_be_stored, deregister_request};
-use super::observe::period_of;
-use super::reconcile::Reconciler;
-use super::waiting::backend_unavailable;
+use super::decide::{backend_unavailable, deregister_request};
+use super::reconcile::{Reconciler, period_of};
 use crate::api::{
     BackendRecordStatus, Condition, Conditions, LoadBalancerDriver, ObjectKey, StringMap,
-    condition_types, reasons,
+    condition_types,
 };
 use crate::cluster::EventType::{Normal, Warning};
 use crate::runtime::operation::{Incomplete, Operand, operate, retry_id};
 use crate::runtime::{Action, Error, OperationFailure};
 use lbcf_driver_sdk::webhook::{
     DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
-    GenerateBackendAddr, GenerateBackendAddrRequest,
+    GenerateBackendAddr, GenerateBackendAddrRequest, OperationRequest, OperationResponse, Webhook,
 };
 use std::time::Duration;
 
 impl Reconciler<'_> {
+    async fn call<W>(
+        &self,
+        driver: &LoadBalancerDriver,
+        operation: &str,
+        request: W::Request,
+    ) -> Result<W::Response, Incomplete>
+    where
+        W: Webhook<Request: OperationRequest, Response: OperationResponse>,
+    {
+        let status = self.record.status.as_ref();
+        let conditions = status.map_or(&[][..], |status| &status.conditions);
+        let operand = self.reporter.operand(conditions);
+        operate::<W>(self.reporter.context, operand, driver, operation, request).await
+    }
+
     pub(super) async fn generate(
         &self,
         driver: &LoadBalancerDriver,
         mut request: GenerateBackendAddrRequest,
     ) -> Result<Action, Error> {
-        let context = self.context;
-        if let Err(error) = fetch(context, self.record, &mut request).await {
+        if let Err(error) = fetch(self.reporter.context, self.record, &mut request).await {
             if matches!(error, Error::BackendChanged(_)) {
                 self.report(&backend_unavailable(self.record)).await?;
             }
             return Err(error);
         }
         request.retry_id = retry_id();
-        let operand = self.operand();
-        let call =
-            operate::<GenerateBackendAddr>(context, operand, driver, "GenerateAddr", request);
+        let call = self.call::<GenerateBackendAddr>(driver, "GenerateAddr", request);
         match call.await {
             Ok(response) if response.backend_addr.is_empty() => {
                 let message = "the driver responded Succ without a backendAddr";
-                self.event(Warning, "InvalidGenerateAddr", message);
+                self.reporter.event(Warning, "InvalidGenerateAddr", message);
                 tracing::warn!(driver = %ObjectKey::of(driver), "{message}; retrying");
-                let failure = OperationFailure {
-                    reason: reasons::INVALID_RESPONSE,
-                    message: message.to_owned(),
-                    retry_delay: None,
-                };
+                let failure = OperationFailure::invalid_response(message.to_owned());
                 self.conclude(Incomplete::Failed(failure)).await
             }
             Ok(response) => {
                 let message = format!("addr: {}", response.backend_addr);
-                self.event(Normal, "SuccGenerateAddr", &message);
+                self.reporter.event(Normal, "SuccGenerateAddr", &message);
                 self.store_address(response.backend_addr).await
             }
             Err(incomplete) => self.conclude(incomplete).await,
@@ -62,9 +68,8 @@ impl Reconciler<'_> {
         mut request: EnsureBackendRequest,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
-        let (context, record) = (self.context, self.record);
-        let operand = self.operand();
-        let call = operate::<EnsureBackend>(context, operand, driver, "EnsureBackend", request);
+        let (context, record) = (self.reporter.context, self.record);
+        let call = self.call::<EnsureBackend>(driver, "EnsureBackend", request);
         let response = match call.await {
             Ok(response) => response,
             Err(incomplete) => return self.conclude(incomplete).await,
@@ -72,20 +77,18 @@ impl Reconciler<'_> {
         let mut status = self.status();
         let is_new = !status.conditions.is_true(condition_types::REGISTERED);
         let injected_info = StringMap::from(response.injected_info);
-        if let Some(message) = cannot_be_stored(&injected_info) {
-            self.event(Warning, "InvalidEnsureBackend", &message);
+        if let Some(message) = injected_info.excess("injectedInfo") {
+            self.reporter
+                .event(Warning, "InvalidEnsureBackend", &message);
             if is_new {
                 self.undo(driver, injected_info).await;
             }
-            let failure = OperationFailure {
-                reason: reasons::INVALID_RESPONSE,
-                message,
-                retry_delay: None,
-            };
+            let failure = OperationFailure::invalid_response(message);
             return self.conclude(Incomplete::Failed(failure)).await;
         }
         if is_new {
-            self.event(Normal, "SuccEnsureBackend", "Successfully ensured backend");
+            let message = "Successfully ensured backend";
+            self.reporter.event(Normal, "SuccEnsureBackend", message);
         }
         let registered = Condition::met(condition_types::REGISTERED, record.metadata.generation);
         status.conditions = status.conditions.with(registered, context.now());
@@ -93,9 +96,8 @@ impl Reconciler<'_> {
         if !injected_info.is_empty() {
             status.injected_info = injected_info;
         }
-        let due = context
-            .periods
-            .restart(&self.key, period_of(context, record));
+        let period = period_of(context, record);
+        let due = context.memory.ensured(&self.reporter.key, period);
         self.write_status(status, true).await?;
         if is_new {
             self.measure();
@@ -114,9 +116,11 @@ impl Reconciler<'_> {
             retry_id: retry_id(),
             ..deregister_request(self.record, &status)
         };
-        let operand = Operand::once(&self.regarding);
-        let call =
-            operate::<DeregisterBackend>(self.context, operand, driver, "Deregister", request);
+        let (context, operand) = (
+            self.reporter.context,
+            Operand::once(&self.reporter.regarding),
+        );
+        let call = operate::<DeregisterBackend>(context, operand, driver, "Deregister", request);
         // An event reports what failed.
         let _ = call.await;
     }
@@ -127,8 +131,7 @@ impl Reconciler<'_> {
         mut request: DeregisterBackendRequest,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
-        let (context, operand) = (self.context, self.operand());
-        let call = operate::<DeregisterBackend>(context, operand, driver, "Deregister", request);
+        let call = self.call::<DeregisterBackend>(driver, "Deregister", request);
         match call.await {
             Ok(_) => self.remove_finalizer().await,
             Err(incomplete) => self.conclude(incomplete).await,
@@ -143,10 +146,10 @@ impl Reconciler<'_> {
         if let Some(created) = &metadata.creation_timestamp
             && is_first
         {
-            let since = self.context.now().duration_since(created.0);
+            let since = self.reporter.context.now().duration_since(created.0);
             // The API server's clock may be ahead.
             let since = Duration::try_from(since).unwrap_or_default();
-            self.context.metrics.registered(since);
+            self.reporter.context.metrics.registered(since);
         }
     }
 }

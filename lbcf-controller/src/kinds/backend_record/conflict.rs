@@ -104,15 +104,9 @@ impl Conflict {
         } else {
             reasons::PARAMETERS_OVERRIDDEN
         };
-        Condition {
-            status: ConditionStatus::True,
-            ..Condition::unmet(
-                condition_types::PARAMETERS_CONFLICT,
-                reason,
-                self.message(),
-                generation,
-            )
-        }
+        let type_ = condition_types::PARAMETERS_CONFLICT;
+        Condition::unmet(type_, reason, self.message(), generation)
+            .with_status(ConditionStatus::True)
     }
 
     fn message(&self) -> String {
@@ -185,14 +179,6 @@ pub(super) fn condition(
         }),
         Sharing::Agreed | Sharing::Leaving => None,
     }
-}
-
-/// True if a condition tells a user something that the stored one does not.
-pub(super) fn is_news(conditions: &[Condition], condition: &Condition) -> bool {
-    conditions.find(&condition.type_).is_none_or(|stored| {
-        (stored.status, &stored.reason, &stored.message)
-            != (condition.status, &condition.reason, &condition.message)
-    })
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! The next step of a record. No I/O, no clock.
 
 use super::conflict::{self, effective_parameters, sharing};
-use super::waiting::RecordWait;
 use crate::api::names::FINALIZER_BACKEND_RECORD;
 use crate::api::{
     BackendRecord, BackendRecordStatus, Condition, ConditionStatus, Conditions, LoadBalancerDriver,
-    ObjectExt, StringMap, allowed, condition_types,
+    ObjectExt, ObjectKey, condition_types, reasons,
 };
-use crate::index::{Lookup, Neighbour, Ownership, counts_as_registered};
+use crate::cluster::{Wait, WaitEvent};
+use crate::index::{Lookup, Neighbour, Owner, Ownership, counts_as_registered};
 use crate::runtime::driver_protection::DriverProtection;
 use crate::runtime::periodic::Due;
 use jiff::Timestamp;
@@ -90,7 +90,7 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
         && !conflict::needs_ensure(&status.conditions, &sharing)
     {
         return conflict::condition(record, &status.conditions, &sharing, false)
-            .filter(|condition| conflict::is_news(&status.conditions, condition))
+            .filter(|condition| condition.is_news(&status.conditions))
             .map_or(RecordAction::AwaitChange, RecordAction::ReportConflict);
     }
     if let Some(action) = blocked(state) {
@@ -163,14 +163,6 @@ pub(super) fn draining_since(record: &BackendRecord) -> Option<Timestamp> {
     deletion.map(|time| time.0)
 }
 
-/// Why what a driver returned cannot be stored: with the rest of the record it might exceed what the
-/// cluster stores.
-pub(super) fn cannot_be_stored(injected_info: &StringMap) -> Option<String> {
-    let (length, most) = (injected_info.length(), allowed::MAP);
-    (length > most)
-        .then(|| format!("injectedInfo has {length} characters; at most {most} are allowed"))
-}
-
 /// The action instead of a call that is not possible now.
 fn blocked(state: &RecordState) -> Option<RecordAction> {
     match state.driver {
@@ -220,6 +212,81 @@ fn record_id(webhook: &str, record: &BackendRecord) -> String {
         "{webhook}({})",
         record.metadata.uid.as_deref().unwrap_or_default()
     )
+}
+
+/// Why a record waits that needs no call now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RecordWait {
+    /// Its driver exists and cannot be parsed.
+    DriverUnreadable,
+    /// The pod cannot be registered now, or the node does not exist.
+    BackendUnavailable,
+    /// The record of this name has not deregistered the same address.
+    Neighbour(String),
+    /// The owner that its labels name has neither adopted nor deleted it.
+    Adoption,
+}
+
+impl RecordWait {
+    pub(super) fn describe(&self, record: &BackendRecord, driver: &ObjectKey) -> Wait {
+        match self {
+            Self::DriverUnreadable => Wait::new(
+                reasons::DRIVER_UNREADABLE,
+                format!("spec.lbDriver: LoadBalancerDriver {driver} cannot be parsed"),
+                WaitEvent::Problem,
+            ),
+            Self::BackendUnavailable => backend_unavailable(record),
+            Self::Neighbour(other) => Wait::new(
+                reasons::DELAYED_ENSURE,
+                format!("waiting: BackendRecord {other} is deregistering the same address"),
+                WaitEvent::Progress,
+            ),
+            Self::Adoption => Wait::new(
+                reasons::AWAITING_ADOPTION,
+                adoption(record),
+                WaitEvent::Problem,
+            ),
+        }
+    }
+}
+
+/// A record whose backend is not, or no longer, what it was created for. Its owner replaces or
+/// deletes it when it knows.
+pub(super) fn backend_unavailable(record: &BackendRecord) -> Wait {
+    let spec = &record.spec;
+    if let Some(endpoint) = &spec.endpoint_backend {
+        let message = format!(
+            "the endpoint {} of Service {} is not ready, does not exist, or is not the one that this record was created for",
+            endpoint.address, endpoint.service
+        );
+        return Wait::new(reasons::BACKEND_NOT_AVAILABLE, message, WaitEvent::Problem);
+    }
+    let message = match (&spec.pod_backend, &spec.service_backend) {
+        (Some(pod), _) => format!(
+            "Pod {} is not Ready, does not exist, or is not the one that this record was created for",
+            pod.name
+        ),
+        (None, Some(service)) => format!(
+            "Service {} or Node {} does not exist, or is not the one that this record was created for",
+            service.name, service.node_name
+        ),
+        (None, None) => {
+            "spec has neither podBackend nor serviceBackend nor endpointBackend nor staticAddr"
+                .to_owned()
+        }
+    };
+    Wait::new(reasons::BACKEND_NOT_AVAILABLE, message, WaitEvent::Problem)
+}
+
+/// The driver's response to `deregisterBackend` is `Running`: its clients finish.
+pub(super) fn draining(since: Timestamp) -> String {
+    format!("the backend drains since {since:.0}: deregisterBackend responds Running")
+}
+
+fn adoption(record: &BackendRecord) -> String {
+    let owner = Owner::of(record).map(|owner| owner.request_key().to_string());
+    let owner = owner.unwrap_or_default();
+    format!("the record has no owner reference, and {owner} has neither adopted nor deleted it")
 }
 
 #[cfg(test)]

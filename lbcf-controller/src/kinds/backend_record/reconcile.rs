@@ -1,17 +1,20 @@
-//! Acts on what is decided about a record.
+//! Observes what a record is decided on, and acts on what is decided.
 
+use super::backend::is_endpoint_available;
 use super::conflict::{Sharing, sharing};
 use super::decide::{RecordAction, RecordState, decide};
-use super::observe::observe;
-use super::ownerless;
-use crate::api::names::{self, FINALIZER_BACKEND_RECORD};
-use crate::api::{BackendRecord, BackendRecordStatus, ObjectKey, reasons};
-use crate::cluster::EventType::{self, Normal};
+use crate::api::names::{self, FINALIZER_BACKEND_RECORD, FINALIZER_DRIVER};
+use crate::api::{
+    BackendRecord, BackendRecordStatus, LoadBalancerDriver, ObjectExt, ObjectKey, reasons,
+};
+use crate::cluster::EventType::Normal;
 use crate::cluster::Regarding;
-use crate::index::{AddressKey, Lookup, Request, RequestKey};
+use crate::index::{AddressKey, Lookup, NodeView, Ownership, PodView, Request, RequestKey};
 use crate::runtime::driver_protection::protect;
-use crate::runtime::operation::Operand;
-use crate::runtime::{Action, Context, Error};
+use crate::runtime::periodic::period;
+use crate::runtime::{Action, Context, Error, Reporter};
+use kube::Resource;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The delay after which a record is reconciled again whose address is locked. Usually the reconciliation that
@@ -24,29 +27,29 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
         return Ok(Action::AwaitChange);
     };
     let reconciler = Reconciler {
-        context,
+        reporter: Reporter {
+            context,
+            key: RequestKey::Record(key.clone()),
+            regarding: Regarding::object(&*state.record),
+        },
         record: &state.record,
         sharing: sharing(&state.record, &state.neighbours),
-        regarding: Regarding::object(&*state.record),
-        key: RequestKey::Record(key.clone()),
     };
     reconciler.perform(&state).await
 }
 
 pub(super) struct Reconciler<'a> {
-    pub(super) context: &'a Context,
+    pub(super) reporter: Reporter<'a>,
     pub(super) record: &'a BackendRecord,
     pub(super) sharing: Sharing,
-    pub(super) regarding: Regarding,
-    pub(super) key: RequestKey,
 }
 
 impl Reconciler<'_> {
     async fn perform(&self, state: &RecordState) -> Result<Action, Error> {
-        let (context, record) = (self.context, self.record);
+        let (context, record) = (self.reporter.context, self.record);
         match (decide(state), &state.driver) {
             (RecordAction::AwaitChange, _) => {
-                context.end_wait(&self.key, &self.regarding);
+                self.reporter.end_wait();
                 Ok(state.due.action())
             }
             (RecordAction::Wait(wait), _) => self.wait(&wait).await,
@@ -57,10 +60,10 @@ impl Reconciler<'_> {
                 Ok(Action::RequeueNow)
             }
             (RecordAction::AwaitOwner(wait), _) => {
-                ownerless::report(context, record);
+                self.report_ownerless();
                 Ok(Action::RequeueAfter(wait))
             }
-            (RecordAction::Delete, _) => ownerless::delete(context, record).await,
+            (RecordAction::Delete, _) => self.delete_ownerless().await,
             (RecordAction::ReportConflict(_), _) => {
                 self.write_status(self.status(), false).await?;
                 Ok(state.due.action())
@@ -82,7 +85,7 @@ impl Reconciler<'_> {
             (RecordAction::RemoveFinalizerOfShared(other), _) => {
                 let message =
                     format!("BackendRecord {other} has the same address and keeps it registered");
-                self.event(Normal, "SkippedDeregister", &message);
+                self.reporter.event(Normal, "SkippedDeregister", &message);
                 self.remove_finalizer().await
             }
             (RecordAction::Generate(request), Lookup::Found(driver)) => {
@@ -106,11 +109,11 @@ impl Reconciler<'_> {
         state: &RecordState,
         call: impl Future<Output = Result<Action, Error>> + Send,
     ) -> Result<Action, Error> {
-        let (context, key) = (self.context, &self.key);
+        let Reporter { context, key, .. } = &self.reporter;
         let Some(address) = AddressKey::of(self.record) else {
             return Ok(Action::AwaitChange);
         };
-        let Some(lock) = context.addresses.try_lock(address, key.object()) else {
+        let Some(lock) = context.addresses.try_lock(address, Some(key.object())) else {
             return Ok(Action::RequeueAfter(LOCKED_DELAY));
         };
         // The other record may have been finished before the address was locked.
@@ -141,7 +144,8 @@ impl Reconciler<'_> {
     }
 
     pub(super) async fn remove_finalizer(&self) -> Result<Action, Error> {
-        self.context
+        self.reporter
+            .context
             .remove_finalizer(self.record, FINALIZER_BACKEND_RECORD)
             .await?;
         Ok(Action::AwaitChange)
@@ -150,18 +154,89 @@ impl Reconciler<'_> {
     pub(super) fn status(&self) -> BackendRecordStatus {
         self.record.status.clone().unwrap_or_default()
     }
+}
 
-    pub(super) fn operand(&self) -> Operand<'_> {
-        let status = self.record.status.as_ref();
-        Operand {
-            key: Some(&self.key),
-            regarding: &self.regarding,
-            conditions: status.map_or(&[], |status| &status.conditions),
+/// The state that a record is decided on.
+fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
+    let index = context.index();
+    let mut record = index.find::<BackendRecord>(key)?;
+    let mut driver = index.get(&names::resolve(&key.namespace, &record.spec.lb_driver));
+    if context.options.dry_run && !record.is_deleting() {
+        // A dry run continues as if the finalizers were stored.
+        add_finalizer(&mut record, FINALIZER_BACKEND_RECORD);
+        if let Lookup::Found(driver) = &mut driver {
+            add_finalizer::<LoadBalancerDriver>(driver, FINALIZER_DRIVER);
         }
     }
+    let backend_is_available = if record.spec.endpoint_backend.is_some() {
+        is_endpoint_available(&index, &record)
+    } else if let Some(pod) = &record.spec.pod_backend {
+        let pod = ObjectKey::new(key.namespace.clone(), pod.name.clone());
+        let pod = index.find::<PodView>(&pod);
+        pod.is_some_and(|pod| pod.is_available())
+    } else if let Some(service) = &record.spec.service_backend {
+        let node = ObjectKey::new("", service.node_name.clone());
+        index.find::<NodeView>(&node).is_some()
+    } else {
+        false
+    };
+    let request_key = RequestKey::Record(key.clone());
+    let ownership = index.ownership(&record);
+    let (memory, grace_period) = (&context.memory, context.options.orphan_grace_period);
+    let is_ownerless = ownership == Ownership::Ownerless;
+    Some(RecordState {
+        owner_wait: memory.owner_wait(&request_key, is_ownerless, grace_period),
+        ownership,
+        driver,
+        neighbours: index.neighbours(&record),
+        backend_is_available,
+        due: memory.due(&request_key, period_of(context, &record)),
+        record,
+    })
+}
 
-    pub(super) fn event(&self, event_type: EventType, reason: &str, message: &str) {
-        let recorder = &self.context.recorder;
-        recorder.record_change(&self.regarding, event_type, reason, message);
+fn add_finalizer<K: Resource + Clone>(object: &mut Arc<K>, finalizer: &str) {
+    let metadata = Arc::make_mut(object).meta_mut();
+    let finalizers = metadata.finalizers.get_or_insert_default();
+    finalizers.push(finalizer.to_owned());
+}
+
+pub(super) fn period_of(context: &Context, record: &BackendRecord) -> Option<Duration> {
+    let policy = record.spec.ensure_policy.as_ref();
+    period(policy, context.options.min_ensure_period)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drivers::CallCounts;
+    use crate::index::StoreEvent;
+    use crate::process::metrics::Metrics;
+    use crate::process::options::Options;
+    use local_cluster::{LocalCluster, LocalClusterOptions};
+
+    #[tokio::test]
+    async fn u32_a_change_of_the_observed_state_leaves_the_object_in_the_index_unchanged() {
+        let cluster = LocalCluster::start(LocalClusterOptions::default());
+        let client = cluster.await.unwrap().client_as("test");
+        let options = Options {
+            dry_run: true,
+            ..Options::default()
+        };
+        let (context, _events) =
+            Context::new(client, options, CallCounts::default(), Metrics::new());
+        let mut record = BackendRecord::default();
+        record.metadata.namespace = Some("ns".into());
+        record.metadata.name = Some("record".into());
+        let key = ObjectKey::of(&record);
+        context.apply(StoreEvent::Apply(record.clone()));
+        for _ in 0..2 {
+            // A dry run adds the finalizer to the state that it decides on.
+            let state = observe(&context, &key).unwrap();
+            let finalizers = state.record.metadata.finalizers.as_deref().unwrap();
+            assert_eq!(finalizers, [FINALIZER_BACKEND_RECORD]);
+            let indexed = context.index().find::<BackendRecord>(&key).unwrap();
+            assert_eq!(*indexed, record);
+        }
     }
 }

@@ -1,33 +1,33 @@
-//! A record's status and events while it waits, and after a call that did not succeed.
+//! A record's status and events while it waits or has no owner, and after a call that did not succeed.
 
 use super::conflict::{self, Sharing};
-use super::decide::draining_since;
-use super::ownerless;
+use super::decide::{RecordWait, draining, draining_since};
 use super::reconcile::Reconciler;
-use super::waiting::{RecordWait, draining};
 use crate::api::{
     BackendGroup, BackendRecordStatus, Bind, Condition, ConditionStatus, Conditions, ObjectExt,
     condition_types, reasons,
 };
-use crate::cluster::EventType::{Normal, Warning};
-use crate::cluster::{Regarding, Wait, WaitEvent};
-use crate::index::Owner;
+use crate::cluster::EventType::{self, Normal, Warning};
+use crate::cluster::{Regarding, Wait};
+use crate::index::{Owner, Ownership, controller_of};
 use crate::runtime::operation::Incomplete;
 use crate::runtime::{Action, Error};
+use std::time::Duration;
+
+/// The interval at which a record that can be adopted checks whether it still can. Usually an event enqueues
+/// it; none follows when an owner that cannot be parsed is deleted.
+const ADOPTION_INTERVAL: Duration = Duration::from_secs(60);
 
 impl Reconciler<'_> {
-    /// Reports why the record waits. The driver's removal, and a new one, enqueue it.
     pub(super) async fn report_driver(
         &self,
         reason: &'static str,
         problem: &str,
     ) -> Result<Action, Error> {
-        let driver = self.driver_key();
-        let message = format!("spec.lbDriver: LoadBalancerDriver {driver} {problem}");
-        let wait = Wait::new(reason, message, WaitEvent::Problem);
-        self.context.waits.begin(&self.key, reason, None);
+        let driver = ("spec.lbDriver", &self.driver_key());
+        let wait = self.reporter.driver_wait(driver, reason, problem);
         self.write_unregistered(wait.reason, &wait.message).await?;
-        Ok(self.wait_event(&wait))
+        Ok(self.reporter.wait_event(&wait))
     }
 
     /// Waits for an event that enqueues the record.
@@ -36,35 +36,63 @@ impl Reconciler<'_> {
             .report(&wait.describe(self.record, &self.driver_key()))
             .await?;
         Ok(match wait {
-            // No event follows when an owner that cannot be parsed is deleted.
-            RecordWait::Adoption => action.at_most(ownerless::ADOPTION_INTERVAL),
+            RecordWait::Adoption => action.at_most(ADOPTION_INTERVAL),
             _ => action,
         })
     }
 
-    /// Reports a wait that has lasted for a moment, as most do not.
     pub(super) async fn report(&self, wait: &Wait) -> Result<Action, Error> {
-        let context = self.context;
-        let lasted = context.waits.begin(&self.key, wait.reason, None).lasted;
-        let delay = context.options.status_interval;
-        if lasted < delay {
-            return Ok(Action::RequeueAfter(delay - lasted));
+        if let Some(left) = self.reporter.unreported(wait) {
+            return Ok(Action::RequeueAfter(left));
         }
         // Until its owner decides, its backend stays as it is.
+        let conditions = self.status().conditions;
         let stays = wait.reason == reasons::AWAITING_ADOPTION
-            && self
-                .status()
-                .conditions
-                .is_true(condition_types::REGISTERED);
+            && conditions.is_true(condition_types::REGISTERED);
         if !stays {
             self.write_unregistered(wait.reason, &wait.message).await?;
         }
-        Ok(self.wait_event(wait))
+        Ok(self.reporter.wait_event(wait))
     }
 
-    fn wait_event(&self, wait: &Wait) -> Action {
-        let repeat = self.context.recorder.record_wait(&self.regarding, wait);
-        repeat.map_or(Action::AwaitChange, Action::RequeueAfter)
+    pub(super) fn report_ownerless(&self) {
+        let grace_period = self.reporter.context.options.orphan_grace_period;
+        let message = format!(
+            "no BackendGroup or Bind controls this record; if none adopts it within {grace_period:?}, \
+             its backend is deregistered"
+        );
+        self.ownerless_event(Warning, "OwnerMissing", &message);
+    }
+
+    /// Records an event about a record without a controller. One whose controller was deleted is
+    /// deregistered as its user expects, which costs no event.
+    fn ownerless_event(&self, event_type: EventType, reason: &str, message: &str) {
+        if controller_of(self.record).is_none() {
+            self.reporter.event(event_type, reason, message);
+        }
+    }
+
+    /// Deletes the record unless it has an owner that the index does not know, because the owner's watch
+    /// is behind.
+    pub(super) async fn delete_ownerless(&self) -> Result<Action, Error> {
+        let (context, record) = (self.reporter.context, self.record);
+        match Owner::of(record) {
+            Some(Owner::Group(key)) => context.refresh::<BackendGroup>(&key).await?,
+            Some(Owner::Bind(key)) => context.refresh::<Bind>(&key).await?,
+            None => {}
+        }
+        if context.index().ownership(record) != Ownership::Ownerless {
+            return Ok(Action::RequeueNow);
+        }
+        // Whatever adopts it meanwhile changes its version.
+        let deleted = context.cluster.delete_unchanged(record).await;
+        if let Some(deleted) = deleted.transpose() {
+            context.apply_written(record, deleted)?;
+            let message =
+                "its backend is deregistered, as no BackendGroup or Bind controls the record";
+            self.ownerless_event(Normal, "DeletedWithoutOwner", message);
+        }
+        Ok(Action::AwaitChange)
     }
 
     /// Stores why the record is not registered, or not deregistered, if a call failed or takes long.
@@ -98,7 +126,8 @@ impl Reconciler<'_> {
 
     /// Stores since when a backend drains, once: the text is the same for each response.
     async fn report_draining(&self) -> Result<(), Error> {
-        match draining_since(self.record).filter(|_| !self.context.options.dry_run) {
+        let is_dry_run = self.reporter.context.options.dry_run;
+        match draining_since(self.record).filter(|_| !is_dry_run) {
             Some(since) => {
                 let message = draining(since);
                 self.write_unregistered(reasons::DRAINING, &message).await
@@ -110,16 +139,18 @@ impl Reconciler<'_> {
     /// Of a record that is being deleted it is not known whether it is still registered.
     async fn write_unregistered(&self, reason: &str, message: &str) -> Result<(), Error> {
         let generation = self.record.metadata.generation;
-        let mut unmet = Condition::unmet(condition_types::REGISTERED, reason, message, generation);
-        if self.record.is_deleting() {
-            unmet.status = ConditionStatus::Unknown;
-        }
-        self.write_condition(unmet).await
+        let status = match self.record.is_deleting() {
+            true => ConditionStatus::Unknown,
+            false => ConditionStatus::False,
+        };
+        let unmet = Condition::unmet(condition_types::REGISTERED, reason, message, generation);
+        self.write_condition(unmet.with_status(status)).await
     }
 
     async fn write_condition(&self, condition: Condition) -> Result<(), Error> {
         let mut status = self.status();
-        status.conditions = status.conditions.with(condition, self.context.now());
+        let now = self.reporter.context.now();
+        status.conditions = status.conditions.with(condition, now);
         self.write_status(status, false).await
     }
 
@@ -129,14 +160,14 @@ impl Reconciler<'_> {
         mut status: BackendRecordStatus,
         is_ensured: bool,
     ) -> Result<(), Error> {
-        let (context, record, sharing) = (self.context, self.record, &self.sharing);
+        let (context, record, sharing) = (self.reporter.context, self.record, &self.sharing);
         let known = self.status().conditions;
         let news = conflict::condition(record, &known, sharing, is_ensured);
         if let Some(condition) = &news {
             status.conditions = status.conditions.with(condition.clone(), context.now());
         }
         context.write_status(record, &status).await?;
-        if let Some(condition) = news.filter(|news| conflict::is_news(&known, news)) {
+        if let Some(condition) = news.filter(|news| news.is_news(&known)) {
             self.report_conflict(&condition);
         }
         Ok(())
@@ -145,26 +176,21 @@ impl Reconciler<'_> {
     /// Reports a conflict, or its end, about the record, and a conflict about the owner as well,
     /// which may have hundreds of such records: their messages about it are equal.
     fn report_conflict(&self, condition: &Condition) {
+        let (context, message) = (self.reporter.context, &condition.message);
         let Sharing::Conflict(conflict) = &self.sharing else {
-            self.event(Normal, "ParametersConflictResolved", &condition.message);
+            self.reporter
+                .event(Normal, "ParametersConflictResolved", message);
             return;
         };
         let reason = condition_types::PARAMETERS_CONFLICT;
-        self.event(Warning, reason, &condition.message);
-        let index = self.context.index();
-        let owner = match Owner::of(self.record) {
-            Some(Owner::Group(key)) => index
-                .find::<BackendGroup>(&key)
-                .map(|group| Regarding::object(&*group)),
-            Some(Owner::Bind(key)) => index
-                .find::<Bind>(&key)
-                .map(|bind| Regarding::object(&*bind)),
-            None => None,
-        };
-        drop(index);
+        self.reporter.event(Warning, reason, message);
+        let owner = Owner::of(self.record).and_then(|owner| {
+            let index = context.index();
+            index.backend_owner(&owner).map(Regarding::owner)
+        });
         let message = conflict.message_of_owner(&self.record.spec.lb_name);
         if let (Some(owner), Some(message)) = (owner, message) {
-            let recorder = &self.context.recorder;
+            let recorder = &context.recorder;
             recorder.record_change(&owner, Warning, reason, &message);
         }
     }

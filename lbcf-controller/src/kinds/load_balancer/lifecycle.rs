@@ -8,7 +8,6 @@ mod calls;
 mod decide;
 mod reconcile;
 mod report;
-mod waiting;
 
 pub(crate) use decide::{Creation, LoadBalancerPhase, LoadBalancerState, Observations, has_failed};
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Performs the election at the API server.
 
 use super::boot_time::boot_time;
-use super::config::{InvalidLeaderElection, LeaderElection};
+use super::config::{InvalidLeaderElection, LeaderElection, held, new_lease, released};
 use super::decide::{ElectionAction, ElectionState, ObservedLease, decide};
 use super::guard::LeaseGuard;
-use super::record::{held, new_lease, released};
-use crate::process::error_text::in_full;
+use crate::process::text::in_full;
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::Client;

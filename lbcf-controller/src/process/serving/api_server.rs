@@ -3,6 +3,7 @@
 //! They do not use the client's typed calls, because those log the whole of a response that they
 //! cannot decode, and a Secret has private keys.
 
+use crate::api::names::CONTROLLER;
 use axum::http;
 use kube::Client;
 use kube::api::{GetParams, Patch, PatchParams, PostParams};
@@ -12,7 +13,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::time::Duration;
 
-const FIELD_MANAGER: &str = "lbcf-controller";
 /// The client alone would retry for minutes.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -79,7 +79,7 @@ impl ApiServer {
         patch: Value,
     ) -> Result<Value, ApiError> {
         let params = PatchParams {
-            field_manager: Some(FIELD_MANAGER.into()),
+            field_manager: Some(CONTROLLER.into()),
             ..PatchParams::default()
         };
         let request = Request::new(resource).patch(name, &params, &Patch::Merge(patch));
@@ -111,7 +111,7 @@ impl ApiServer {
 
 fn post_params() -> PostParams {
     PostParams {
-        field_manager: Some(FIELD_MANAGER.into()),
+        field_manager: Some(CONTROLLER.into()),
         ..PostParams::default()
     }
 }

@@ -121,7 +121,7 @@ impl SelfSignedCa {
                 Err(error) => {
                     failures += 1;
                     let wait = RETRY.after(failures, jitter());
-                    let error = crate::process::error_text::in_full(&error);
+                    let error = crate::process::text::in_full(&error);
                     tracing::warn!(error, again_in = ?wait, "cannot rotate the certificates");
                     (wait, Some(error))
                 }

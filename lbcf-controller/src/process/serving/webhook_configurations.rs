@@ -4,7 +4,7 @@
 //! the CA certificates at once, and so that the controller is not ready while one lacks them.
 
 use super::api_server::{ApiError, ApiServer};
-use crate::process::error_text::in_full;
+use crate::process::text::in_full;
 use futures::StreamExt as _;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::admissionregistration::v1::{

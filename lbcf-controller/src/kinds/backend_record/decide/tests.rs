@@ -1,6 +1,6 @@
 use super::*;
-use crate::api::names::FINALIZER_DRIVER;
-use crate::api::{BackendRecordSpec, Condition, PodBackendRecord, StringMap};
+use crate::api::names::{FINALIZER_DRIVER, LABEL_BACKEND_GROUP};
+use crate::api::{BackendRecordSpec, Condition, PodBackendRecord, ServiceBackendRecord, StringMap};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 
@@ -417,5 +417,74 @@ fn d32_registering_begins_only_with_a_driver_that_outlives_it() {
                 RecordAction::Deregister(_)
             ));
         }
+    }
+}
+
+fn described(wait: &RecordWait, spec: BackendRecordSpec) -> (&'static str, String) {
+    let mut record = BackendRecord::new("r", spec);
+    record.metadata.namespace = Some("ns".into());
+    record.metadata.labels = Some([(LABEL_BACKEND_GROUP.into(), "web".into())].into());
+    let wait = wait.describe(&record, &ObjectKey::new("kube-system", "lbcf-d"));
+    (wait.reason, wait.message)
+}
+
+#[test]
+fn d44_each_reason_names_what_a_record_waits_for() {
+    let pod = || BackendRecordSpec {
+        pod_backend: Some(PodBackendRecord {
+            name: "web-0".into(),
+            ..PodBackendRecord::default()
+        }),
+        ..BackendRecordSpec::default()
+    };
+    let node = BackendRecordSpec {
+        service_backend: Some(ServiceBackendRecord {
+            name: "svc".into(),
+            node_name: "node-1".into(),
+            ..ServiceBackendRecord::default()
+        }),
+        ..BackendRecordSpec::default()
+    };
+    for (wait, spec, reason, named) in [
+        (
+            RecordWait::DriverUnreadable,
+            pod(),
+            "DriverUnreadable",
+            "kube-system/lbcf-d",
+        ),
+        (
+            RecordWait::BackendUnavailable,
+            pod(),
+            "BackendNotAvailable",
+            "Pod web-0",
+        ),
+        (
+            RecordWait::BackendUnavailable,
+            node,
+            "BackendNotAvailable",
+            "Node node-1",
+        ),
+        (
+            RecordWait::BackendUnavailable,
+            BackendRecordSpec::default(),
+            "BackendNotAvailable",
+            "podBackend",
+        ),
+        (
+            RecordWait::Neighbour("b".into()),
+            pod(),
+            "DelayedEnsureBackend",
+            "BackendRecord b",
+        ),
+        (
+            RecordWait::Adoption,
+            pod(),
+            "AwaitingAdoption",
+            "BackendGroup ns/web",
+        ),
+    ] {
+        let (is, message) = described(&wait, spec);
+        assert_eq!(is, reason);
+        assert!(message.contains(named), "{message}");
     }
 }

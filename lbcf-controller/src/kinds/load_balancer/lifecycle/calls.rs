@@ -1,7 +1,6 @@
 //! The calls of a load balancer's driver, and what their responses change.
 
 use super::ManagedLoadBalancer;
-use super::decide::cannot_be_stored;
 use super::reconcile::Reconciler;
 use crate::api::{Condition, LoadBalancerDriver, StringMap, condition_types, reasons};
 use crate::cluster::EventType::{Normal, Warning};
@@ -9,45 +8,59 @@ use crate::runtime::operation::{Incomplete, operate, retry_id};
 use crate::runtime::{Action, Error, OperationFailure};
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer, DeleteLoadBalancerRequest,
-    EnsureLoadBalancer, EnsureLoadBalancerRequest,
+    EnsureLoadBalancer, EnsureLoadBalancerRequest, OperationRequest, OperationResponse, Webhook,
 };
 
-// The operations, as the reasons of events name them.
-const CREATE: &str = "CreateLoadBalancer";
-const ENSURE: &str = "EnsureLoadBalancer";
-const DELETE: &str = "DeleteLoadBalancer";
-
 impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
-    pub(super) async fn create(
+    async fn call<W>(
+        &self,
+        driver: &LoadBalancerDriver,
+        operation: &str,
+        request: W::Request,
+    ) -> Result<W::Response, Incomplete>
+    where
+        W: Webhook<Request: OperationRequest, Response: OperationResponse>,
+    {
+        let operand = self.reporter.operand(&self.status.conditions);
+        operate::<W>(self.reporter.context, operand, driver, operation, request).await
+    }
+
+    /// Creates the load balancer; returns its identity, or why it cannot be stored.
+    async fn call_create(
         &self,
         driver: &LoadBalancerDriver,
         mut request: CreateLoadBalancerRequest,
-    ) -> Result<Action, Error> {
+    ) -> Result<(StringMap, Option<String>), Incomplete> {
         request.retry_id = retry_id();
-        let (context, operand) = (self.context, self.operand());
-        match operate::<CreateLoadBalancer>(context, operand, driver, CREATE, request).await {
-            Ok(response) => {
-                let identity = self.state.identity(response.lb_info.into());
-                if let Some(message) = cannot_be_stored(&identity) {
-                    self.record(Warning, "InvalidCreateLoadBalancer", &message);
-                    let failure = OperationFailure {
-                        reason: reasons::INVALID_RESPONSE,
-                        message,
-                        retry_delay: None,
-                    };
-                    return self
-                        .fail(condition_types::CREATED, L::FAILED[0], failure)
-                        .await;
-                }
+        let call = self.call::<CreateLoadBalancer>(driver, "CreateLoadBalancer", request);
+        let identity = self.state.identity(call.await?.lb_info.into());
+        let excess = identity.excess("the load balancer's identity");
+        Ok((identity, excess))
+    }
+
+    pub(super) async fn create(
+        &self,
+        driver: &LoadBalancerDriver,
+        request: CreateLoadBalancerRequest,
+    ) -> Result<Action, Error> {
+        let (type_, reason) = (condition_types::CREATED, L::FAILED[0]);
+        match self.call_create(driver, request).await {
+            Ok((_, Some(message))) => {
+                let event = "InvalidCreateLoadBalancer";
+                self.reporter.event(Warning, event, &message);
+                let failure = OperationFailure::invalid_response(message);
+                self.fail(type_, reason, failure).await
+            }
+            Ok((identity, None)) => {
                 let message = "Successfully created load balancer";
-                self.record(Normal, "SuccCreateLoadBalancer", message);
-                context.periods.restart(&self.key, self.period);
+                self.reporter
+                    .event(Normal, "SuccCreateLoadBalancer", message);
+                self.note_ensured();
                 self.write_created(identity).await
             }
             Err(incomplete) => {
-                let (type_, running) = (condition_types::CREATED, self.creating());
-                self.conclude(incomplete, type_, L::FAILED[0], Some(running))
-                    .await
+                let running = Some(self.creating());
+                self.conclude(incomplete, type_, reason, running).await
             }
         }
     }
@@ -58,21 +71,27 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         mut request: EnsureLoadBalancerRequest,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
-        let (context, operand) = (self.context, self.operand());
-        match operate::<EnsureLoadBalancer>(context, operand, driver, ENSURE, request).await {
+        let call = self.call::<EnsureLoadBalancer>(driver, "EnsureLoadBalancer", request);
+        match call.await {
             Ok(_) => {
                 let message = "Successfully ensured load balancer";
-                self.record(Normal, "SuccEnsureLoadBalancer", message);
-                context.periods.restart(&self.key, self.period);
+                self.reporter
+                    .event(Normal, "SuccEnsureLoadBalancer", message);
+                self.note_ensured();
                 self.store(self.synced(self.lb.status())).await
             }
             Err(incomplete) => {
                 let message = "the load balancer's attributes are being changed";
-                let running = self.unmet(L::SYNCED, reasons::ENSURING, message);
-                self.conclude(incomplete, L::SYNCED, L::FAILED[1], Some(running))
+                let running = Some(self.unmet(L::SYNCED, reasons::ENSURING, message));
+                self.conclude(incomplete, L::SYNCED, L::FAILED[1], running)
                     .await
             }
         }
+    }
+
+    fn note_ensured(&self) {
+        let memory = &self.reporter.context.memory;
+        memory.ensured(&self.reporter.key, self.period);
     }
 
     /// If the driver's response is that creating failed, it left nothing that could be named in the
@@ -80,22 +99,13 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     pub(super) async fn finish_creating(
         &self,
         driver: &LoadBalancerDriver,
-        mut request: CreateLoadBalancerRequest,
+        request: CreateLoadBalancerRequest,
     ) -> Result<Action, Error> {
-        request.retry_id = retry_id();
-        let (context, operand) = (self.context, self.operand());
-        match operate::<CreateLoadBalancer>(context, operand, driver, CREATE, request).await {
-            Ok(response) => {
-                let identity = self.state.identity(response.lb_info.into());
-                if cannot_be_stored(&identity).is_none() {
-                    return self.write_created(identity).await;
-                }
-                let request = self.state.delete_request(&identity);
-                self.delete(driver, request).await
-            }
+        let created = match self.call_create(driver, request).await {
+            Ok((identity, None)) => return self.write_created(identity).await,
+            Ok((identity, Some(_))) => identity,
             Err(Incomplete::Failed(failure)) if failure.reason == reasons::OPERATION_FAILED => {
-                let request = self.state.delete_request(&StringMap::default());
-                self.delete(driver, request).await
+                StringMap::default()
             }
             Err(incomplete) => {
                 let type_ = if L::IS_STATUS_DETAILED {
@@ -103,10 +113,12 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 } else {
                     L::DELETION
                 };
-                self.conclude(incomplete, type_, reasons::OPERATION_FAILED, None)
-                    .await
+                let reason = reasons::OPERATION_FAILED;
+                return self.conclude(incomplete, type_, reason, None).await;
             }
-        }
+        };
+        self.delete(driver, self.state.delete_request(&created))
+            .await
     }
 
     pub(super) async fn delete(
@@ -115,10 +127,10 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         mut request: DeleteLoadBalancerRequest,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
-        let (context, operand) = (self.context, self.operand());
-        match operate::<DeleteLoadBalancer>(context, operand, driver, DELETE, request).await {
+        let call = self.call::<DeleteLoadBalancer>(driver, "DeleteLoadBalancer", request);
+        match call.await {
             Ok(_) => {
-                self.lb.remove(context).await?;
+                self.lb.remove(self.reporter.context).await?;
                 // A Bind may declare another one of the same name.
                 Ok(Action::RequeueNow)
             }
@@ -139,19 +151,18 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         reason_of_fail: &'static str,
         running: Option<Condition>,
     ) -> Result<Action, Error> {
-        match incomplete {
-            Incomplete::NotCalled(action) => Ok(action),
-            Incomplete::Running(action) => {
+        match &incomplete {
+            Incomplete::NotCalled(_) => {}
+            Incomplete::Running(_) => {
                 if let Some(running) = running {
                     self.write_running(running).await?;
                 }
-                Ok(action)
             }
-            Incomplete::StillRunning(action, wait) => {
-                self.write_wait(&wait).await?;
-                Ok(action)
+            Incomplete::StillRunning(_, wait) => self.write_wait(wait).await?,
+            Incomplete::Failed(failure) => {
+                return self.fail(type_, reason_of_fail, failure.clone()).await;
             }
-            Incomplete::Failed(failure) => self.fail(type_, reason_of_fail, failure).await,
         }
+        incomplete.into_result()
     }
 }

@@ -1,7 +1,7 @@
 //! The next step of a load balancer. No I/O; the time is an argument.
 
 use crate::api::{
-    Condition, ConditionStatus, Conditions, LoadBalancerDriver, ObjectKey, StringMap, allowed,
+    Condition, ConditionStatus, Conditions, LoadBalancerDriver, ObjectKey, StringMap,
     condition_types,
 };
 use crate::index::Lookup;
@@ -193,15 +193,6 @@ fn blocked(state: &LoadBalancerState) -> Option<LoadBalancerAction> {
         Lookup::Unreadable => Some(LoadBalancerAction::AwaitDriver),
         Lookup::Missing => Some(LoadBalancerAction::ReportDriverMissing),
     }
-}
-
-/// Why an identity cannot be stored: with the rest of its object it might exceed what the cluster
-/// stores.
-pub(super) fn cannot_be_stored(identity: &StringMap) -> Option<String> {
-    let (length, most) = (identity.length(), allowed::MAP);
-    (length > most).then(|| {
-        format!("the load balancer's identity has {length} characters; at most {most} are allowed")
-    })
 }
 
 impl LoadBalancerState {

@@ -1,15 +1,14 @@
 //! Acts on what is decided about a load balancer.
 
+use super::ManagedLoadBalancer;
 use super::decide::{Creation, LoadBalancerAction, LoadBalancerState, Observations, decide};
-use super::{ManagedLoadBalancer, waiting};
 use crate::api::names::FINALIZER_LOAD_BALANCER;
-use crate::api::{ObjectExt, TargetLoadBalancerStatus, reasons};
-use crate::cluster::{EventType, Regarding};
-use crate::index::{Lookup, RequestKey};
+use crate::api::{ObjectExt, ObjectKey, TargetLoadBalancerStatus, reasons};
+use crate::cluster::{Regarding, Wait, WaitEvent};
+use crate::index::Lookup;
 use crate::runtime::driver_protection::protect;
-use crate::runtime::operation::Operand;
 use crate::runtime::periodic::period;
-use crate::runtime::{Action, Context, Error};
+use crate::runtime::{Action, Context, Error, Reporter};
 use kube::Resource;
 use std::time::Duration;
 
@@ -27,8 +26,8 @@ pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
     );
     let (now, status) = (context.now(), lb.status());
     let retry_in = status.retry_after.as_deref().and_then(|stored| {
-        let (times, conditions) = (&context.retry_times, &status.conditions);
-        times.remaining(&key, stored, conditions, now)
+        let conditions = &status.conditions;
+        context.memory.retry_in(&key, stored, conditions, now)
     });
     let observations = {
         let index = context.index();
@@ -37,7 +36,7 @@ pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
             records: index.records.count_of_load_balancer(&key),
             first_record: index.records.first_of_load_balancer(&key).cloned(),
             unreadable_records: index.records.has_unreadable(),
-            due: context.periods.due(&key, period),
+            due: context.memory.due(&key, period),
             retry_in,
             now,
             dry_run: context.options.dry_run,
@@ -53,11 +52,13 @@ pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
         action = decide(&state);
     }
     let reconciler = Reconciler {
-        context,
+        reporter: Reporter {
+            context,
+            key,
+            regarding: Regarding::part(lb.object(), lb.part()),
+        },
         lb,
-        regarding: Regarding::part(lb.object(), lb.part()),
         status,
-        key,
         period,
         state,
     };
@@ -65,11 +66,9 @@ pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
 }
 
 pub(super) struct Reconciler<'a, L> {
-    pub(super) context: &'a Context,
+    pub(super) reporter: Reporter<'a>,
     pub(super) lb: &'a L,
-    pub(super) regarding: Regarding,
     pub(super) status: TargetLoadBalancerStatus,
-    pub(super) key: RequestKey,
     pub(super) period: Option<Duration>,
     pub(super) state: LoadBalancerState,
 }
@@ -94,7 +93,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     }
 
     async fn perform_without_call(&self, action: LoadBalancerAction) -> Result<Action, Error> {
-        let (context, lb) = (self.context, self.lb);
+        let (context, lb) = (self.reporter.context, self.lb);
         let observations = &self.state.observations;
         match action {
             LoadBalancerAction::AwaitChange => Ok(self.at_rest()),
@@ -116,16 +115,16 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
             }
             LoadBalancerAction::AwaitRecords => {
                 let first = observations.first_record.as_ref();
-                let wait = waiting::records_remaining(observations.records, first);
+                let wait = records_remaining(observations.records, first);
                 self.wait(&wait).await
             }
             LoadBalancerAction::AwaitDriver => {
                 let (field, driver) = lb.driver();
-                let wait = waiting::driver_unreadable(&field, &driver);
+                let wait = driver_unreadable(&field, &driver);
                 self.wait(&wait).await
             }
             LoadBalancerAction::AwaitUnreadable => {
-                let action = self.wait(&waiting::unreadable_record()).await?;
+                let action = self.wait(&unreadable_record()).await?;
                 Ok(action.at_most(UNREADABLE_INTERVAL))
             }
             LoadBalancerAction::ReportDriverMissing => {
@@ -154,7 +153,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
 
     /// Nothing is to be done until the object changes or its period is over.
     fn at_rest(&self) -> Action {
-        self.context.end_wait(&self.key, &self.regarding);
+        self.reporter.end_wait();
         if self.lb.object().is_deleting() {
             Action::AwaitChange
         } else {
@@ -163,24 +162,68 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     }
 
     pub(super) async fn store(&self, status: TargetLoadBalancerStatus) -> Result<Action, Error> {
-        self.lb.write_status(self.context, status).await?;
+        self.lb.write_status(self.reporter.context, status).await?;
         Ok(Action::RequeueNow)
-    }
-
-    pub(super) fn operand(&self) -> Operand<'_> {
-        Operand {
-            key: Some(&self.key),
-            regarding: &self.regarding,
-            conditions: &self.status.conditions,
-        }
     }
 
     pub(super) fn generation(&self) -> Option<i64> {
         self.lb.object().meta().generation
     }
+}
 
-    pub(super) fn record(&self, event_type: EventType, reason: &str, message: &str) {
-        let recorder = &self.context.recorder;
-        recorder.record_change(&self.regarding, event_type, reason, message);
+/// Its driver exists and cannot be parsed.
+fn driver_unreadable(field: &str, driver: &ObjectKey) -> Wait {
+    let message = format!("{field}: LoadBalancerDriver {driver} cannot be parsed");
+    Wait::new(reasons::DRIVER_UNREADABLE, message, WaitEvent::Problem)
+}
+
+/// Its backends are deregistered before it is deleted.
+fn records_remaining(count: usize, first: Option<&ObjectKey>) -> Wait {
+    let first = first.map(|first| format!(", the first is {first}"));
+    let message = format!(
+        "waiting until all backends are deregistered; BackendRecords that remain: {count}{}",
+        first.unwrap_or_default()
+    );
+    Wait::new(reasons::RECORDS_REMAINING, message, WaitEvent::Progress)
+}
+
+/// It is unknown whether something is registered with it.
+fn unreadable_record() -> Wait {
+    let message = "waiting: a BackendRecord cannot be understood and might be registered here";
+    Wait::new(reasons::UNREADABLE_RECORD, message, WaitEvent::Problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d44_a_load_balancer_that_waits_for_records_names_how_many_and_the_first() {
+        let first = ObjectKey::new("web", "abc");
+        let (three, two) = (
+            records_remaining(3, Some(&first)),
+            records_remaining(2, None),
+        );
+        assert_eq!(three.reason, "RecordsRemaining");
+        assert_eq!(
+            three.message,
+            "waiting until all backends are deregistered; BackendRecords that remain: 3, the first is web/abc"
+        );
+        assert_eq!(
+            three.subject(),
+            two.subject(),
+            "another count is no new event"
+        );
+    }
+
+    #[test]
+    fn d44_each_reason_of_a_load_balancer_names_what_it_waits_for() {
+        let wait = driver_unreadable("spec.lbDriver", &ObjectKey::new("ns", "d"));
+        assert_eq!(wait.reason, "DriverUnreadable");
+        assert_eq!(
+            wait.message,
+            "spec.lbDriver: LoadBalancerDriver ns/d cannot be parsed"
+        );
+        assert_eq!(unreadable_record().reason, "UnreadableBackendRecord");
     }
 }

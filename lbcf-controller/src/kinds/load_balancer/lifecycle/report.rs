@@ -7,49 +7,41 @@ use crate::api::{
     Condition, ConditionStatus, Conditions, StringMap, TargetLoadBalancerStatus, condition_types,
     reasons,
 };
-use crate::cluster::{Wait, WaitEvent};
-use crate::runtime::{Action, Error, OperationFailure};
+use crate::cluster::Wait;
+use crate::runtime::{Action, Error, OperationFailure, Reporter};
 use jiff::Timestamp;
 use std::time::Duration;
 
 impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
-    /// Reports why the load balancer waits. The driver's removal, and a new one, enqueue it.
     pub(super) async fn report_driver(
         &self,
         reason: &'static str,
         problem: &str,
     ) -> Result<Action, Error> {
         let (field, driver) = self.lb.driver();
-        let message = format!("{field}: LoadBalancerDriver {driver} {problem}");
-        let wait = Wait::new(reason, message, WaitEvent::Problem);
-        self.context.waits.begin(&self.key, reason, None);
+        let wait = self
+            .reporter
+            .driver_wait((&field, &driver), reason, problem);
         self.write_wait(&wait).await?;
-        Ok(self.wait_event(&wait))
+        Ok(self.reporter.wait_event(&wait))
     }
 
-    /// Reports a wait that has lasted for a moment, as most do not. The condition is written again
-    /// at most once in the status interval, because the message may have a count.
+    /// The condition is written again at most once in the status interval, because the message may have a
+    /// count.
     pub(super) async fn wait(&self, wait: &Wait) -> Result<Action, Error> {
-        let context = self.context;
-        let lasted = context.waits.begin(&self.key, wait.reason, None).lasted;
-        let delay = context.options.status_interval;
-        if lasted < delay {
-            return Ok(Action::RequeueAfter(delay - lasted));
+        if let Some(left) = self.reporter.unreported(wait) {
+            return Ok(Action::RequeueAfter(left));
         }
+        let Reporter { context, key, .. } = &self.reporter;
         let status = self.with_wait(wait);
         if status != self.status {
-            if let Some(wait) = context.status_wait(&self.key) {
+            if let Some(wait) = context.memory.status_wait(key) {
                 return Ok(Action::RequeueAfter(wait));
             }
-            context.note_status_write(self.key.clone());
+            context.memory.note_status_write(key);
             self.lb.write_status(context, status).await?;
         }
-        Ok(self.wait_event(wait))
-    }
-
-    fn wait_event(&self, wait: &Wait) -> Action {
-        let repeat = self.context.recorder.record_wait(&self.regarding, wait);
-        repeat.map_or(Action::AwaitChange, Action::RequeueAfter)
+        Ok(self.reporter.wait_event(wait))
     }
 
     /// The condition of a wait. That of one that is being deleted is not `Created`, which stays
@@ -61,15 +53,12 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
             (_, Creation::Begun) => (condition_types::CREATED, ConditionStatus::False),
             (_, Creation::NotBegun) => (condition_types::CREATED, ConditionStatus::Unknown),
         };
-        Condition {
-            status: is_met,
-            ..wait.condition(type_, self.generation())
-        }
+        wait.condition(type_, self.generation()).with_status(is_met)
     }
 
     pub(super) async fn write_wait(&self, wait: &Wait) -> Result<(), Error> {
         let status = self.with_wait(wait);
-        self.lb.write_status(self.context, status).await
+        self.lb.write_status(self.reporter.context, status).await
     }
 
     /// Nothing failed last, so that the next call need not wait for the time of a retry.
@@ -103,7 +92,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         let status = self.lb.status();
         if L::IS_STATUS_DETAILED && !status.conditions.is_true(&running.type_) {
             let status = self.with_condition(status, running);
-            self.lb.write_status(self.context, status).await?;
+            self.lb.write_status(self.reporter.context, status).await?;
         }
         Ok(())
     }
@@ -129,12 +118,12 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 failure.into()
             }
             None => {
-                let delay = self.context.queue.retry_delay(&self.key);
+                let delay = self.reporter.context.queue.retry_delay(&self.reporter.key);
                 status.retry_after = self.retry_time(delay);
                 Error::BackingOff(failure, delay)
             }
         };
-        self.lb.write_status(self.context, status).await?;
+        self.lb.write_status(self.reporter.context, status).await?;
         Err(error)
     }
 
@@ -151,12 +140,15 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     /// kept exactly in whole seconds.
     fn retry_time(&self, delay: Duration) -> Option<String> {
         let millis = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
-        let now = self.context.now().as_millisecond();
+        let now = self.reporter.context.now().as_millisecond();
         let at = now.saturating_add(millis).saturating_add(1);
         let at = Timestamp::from_millisecond(at).ok()?;
         let stored = format!("{at:.3}");
         // The wall clock may jump before then.
-        self.context.retry_times.insert(&self.key, &stored, delay);
+        self.reporter
+            .context
+            .memory
+            .set_retry(&self.reporter.key, &stored, delay);
         Some(stored)
     }
 
@@ -165,7 +157,9 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         status: TargetLoadBalancerStatus,
         condition: Condition,
     ) -> TargetLoadBalancerStatus {
-        let conditions = status.conditions.with(condition, self.context.now());
+        let conditions = status
+            .conditions
+            .with(condition, self.reporter.context.now());
         TargetLoadBalancerStatus {
             conditions,
             ..status

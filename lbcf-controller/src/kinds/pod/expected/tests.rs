@@ -160,7 +160,13 @@ fn d76_a_group_on_endpoints_has_a_record_for_each_endpoint_of_the_pod() {
     let group = endpoint_group(80);
     let name = |address| {
         let uid = "u";
-        let name = names::endpoint_record_name("created", "web", "svc", uid, address, 8080, "TCP");
+        let name = names::OwnerName::Group("web").endpoint_record(
+            "created",
+            "svc",
+            uid,
+            address,
+            (8080, "TCP"),
+        );
         vec![name]
     };
     let of = |group: &BackendGroup, service| of_group(group, &pod(), &service, use_of);

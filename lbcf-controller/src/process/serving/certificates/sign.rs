@@ -3,6 +3,7 @@
 use super::found::{Bundle, Found, to_pem};
 use super::server::PrivatePem;
 use super::{BACKDATED, CA_LIFETIME, Names, Plan, SERVER_LIFETIME};
+use crate::api::names::CONTROLLER;
 use jiff::{SignedDuration, Timestamp};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
@@ -62,7 +63,7 @@ fn make_ca(now: Timestamp) -> Result<(KeyPair, CertificateDer<'static>), SignErr
     // Each CA has a name of its own, so that a certificate's issuer is never ambiguous.
     let mark = uuid::Uuid::new_v4().simple().to_string();
     let mut params = params(
-        &format!("lbcf-controller CA {}", &mark[..8]),
+        &format!("{CONTROLLER} CA {}", &mark[..8]),
         now,
         CA_LIFETIME,
         None,
@@ -81,7 +82,7 @@ fn sign_server(
     now: Timestamp,
 ) -> Result<(Vec<u8>, PrivatePem), SignError> {
     let key = KeyPair::generate()?;
-    let mut params = params("lbcf-controller", now, SERVER_LIFETIME, latest)?;
+    let mut params = params(CONTROLLER, now, SERVER_LIFETIME, latest)?;
     params.subject_alt_names = names.in_certificate()?;
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

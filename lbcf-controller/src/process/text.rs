@@ -1,6 +1,7 @@
-//! The text of an error with its causes.
+//! Texts of messages: an error with its causes, what is too long or too much.
 
 use std::error::Error;
+use std::fmt::Display;
 
 /// The message of an error and of all its sources, without repetition.
 pub(crate) fn in_full(error: &dyn Error) -> String {
@@ -16,6 +17,26 @@ pub(crate) fn in_full(error: &dyn Error) -> String {
         source = cause.source();
     }
     text
+}
+
+/// The beginning of a text of more characters, so that a message stays short whatever a user or driver wrote.
+pub(crate) fn shortened(mut text: String, limit: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(limit) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// The first of these, and how many more there are.
+pub(crate) fn listed<T: Display>(items: impl IntoIterator<Item = T>, most: usize) -> String {
+    let mut items = items.into_iter();
+    let named = items.by_ref().take(most).map(|item| item.to_string());
+    let named = named.collect::<Vec<_>>().join(", ");
+    match items.count() {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
-//! Limits the rate of requests to the API server with a token bucket in front of the client.
+//! Layers of the client: the rate of its requests, which a token bucket limits, and their number as a metric.
 //!
-//! The client's requests pass one after the other, so that they wait in order, and a request that
-//! is cancelled while it waits takes no token.
+//! The requests pass the bucket one after the other, so that they wait in order, and a request that is cancelled while
+//! it waits takes no token.
 
+use crate::process::metrics::Metrics;
 use crate::process::token_bucket::TokenBucket;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use http::{Request, Response};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -37,7 +41,7 @@ pub(crate) struct RateLimited<S> {
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S: Service<Request>, Request> Service<Request> for RateLimited<S> {
+impl<S: Service<R>, R> Service<R> for RateLimited<S> {
     type Response = S::Response;
     type Error = S::Error;
     type Future = S::Future;
@@ -56,9 +60,54 @@ impl<S: Service<Request>, Request> Service<Request> for RateLimited<S> {
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, request: Request) -> Self::Future {
+    fn call(&mut self, request: R) -> Self::Future {
         self.has_token = false;
         self.inner.call(request)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct RequestCount(pub(super) Metrics);
+
+impl<S> Layer<S> for RequestCount {
+    type Service = Counted<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Counted {
+            inner,
+            metrics: self.0.clone(),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Counted<S> {
+    inner: S,
+    metrics: Metrics,
+}
+
+impl<S, B, R> Service<Request<B>> for Counted<S>
+where
+    S: Service<Request<B>, Response = Response<R>, Future: Send + 'static>,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let (metrics, method) = (self.metrics.clone(), request.method().clone());
+        let response = self.inner.call(request);
+        async move {
+            let response = response.await;
+            let status = response.as_ref().ok().map(Response::status);
+            metrics.requested(&method, status);
+            response
+        }
+        .boxed()
     }
 }
 

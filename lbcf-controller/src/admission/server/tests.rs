@@ -2,8 +2,7 @@ use super::*;
 use crate::admission::tests::fixture::{
     World, ask, driver, group, load_balancer, patched, review, send, verdict, with,
 };
-use axum::body::Body;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::http::Request;
 use serde_json::{Value, json};
 use tokio::time::Instant;
