@@ -10,7 +10,6 @@ mod pods;
 mod reconcile;
 mod service;
 mod status;
-mod taken;
 mod verdict;
 mod waiting;
 

@@ -43,7 +43,7 @@ pub(crate) use records::{counts_as_registered, unit_of};
 pub(crate) use request::{
     BindLoadBalancerKey, Owner, Priority, Request, RequestKey, Unit, controller_of,
 };
-pub(crate) use service_classes::{claimant, service_of};
+pub(crate) use service_classes::{claimant, is_owned, service_of};
 pub(crate) use services::{Ingress, ServiceLoadBalancer, ServicePortView, ServiceView};
 #[cfg(test)]
 pub(crate) use slices::{Endpoint, EndpointConditions, PodTarget, SlicePort};

@@ -3,14 +3,12 @@
 
 mod context;
 pub(crate) mod driver_protection;
-mod memory;
+pub(crate) mod memory;
 pub(crate) mod operation;
 mod outcome;
-pub(crate) mod periodic;
 pub(crate) mod queue;
-mod reporter;
 pub(crate) mod verdicts;
 
 pub(crate) use context::Context;
+pub(crate) use operation::Reporter;
 pub(crate) use outcome::{Action, Error, OperationFailure};
-pub(crate) use reporter::Reporter;

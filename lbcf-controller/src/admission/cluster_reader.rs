@@ -122,7 +122,8 @@ impl ClusterReader for Context {
         driver: &LoadBalancerDriver,
         request: &W::Request,
     ) -> Result<W::Response, DriverError> {
-        self.call_for_admission::<W>(driver, request).await
+        let _permit = self.call_permit(driver).await;
+        self.drivers.call_as_any_replica::<W>(driver, request).await
     }
 
     fn is_dry_run(&self) -> bool {

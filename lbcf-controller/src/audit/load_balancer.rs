@@ -24,9 +24,25 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// Audits a load balancer, or without findings lets it not claim any more what an audit found.
+pub(super) async fn audit_or_end<L: ManagedLoadBalancer + Send>(
+    context: &Context,
+    key: &RequestKey,
+    find: impl Fn(&Index) -> Option<L> + Send + Sync,
+    findings: Option<&mut AllFindings>,
+) {
+    if let Some(findings) = findings {
+        return audit(context, key, find, findings).await;
+    }
+    let lb = find(&context.index());
+    if let Some(lb) = lb {
+        end_audits(context, &lb).await;
+    }
+}
+
 /// Lists the backends, removes those that two audits found and that are certainly left over, and
 /// reports the others. If the driver cannot list them, what was found before stays.
-pub(super) async fn audit<L: ManagedLoadBalancer + Send>(
+async fn audit<L: ManagedLoadBalancer + Send>(
     context: &Context,
     key: &RequestKey,
     find: impl Fn(&Index) -> Option<L> + Send + Sync,
@@ -99,7 +115,7 @@ fn removes_marked<K: Resource>(object: &K) -> bool {
 }
 
 /// Lets a load balancer that is not audited not claim what an earlier audit found.
-pub(super) async fn end_audits<L: ManagedLoadBalancer + Send>(context: &Context, lb: &L) {
+async fn end_audits<L: ManagedLoadBalancer + Send>(context: &Context, lb: &L) {
     if !is_in_use(lb) {
         return;
     }

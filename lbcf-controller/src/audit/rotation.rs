@@ -1,7 +1,7 @@
 //! The order of audits: all load balancers when the controller takes the lead, then at an interval.
 
 use super::decide::AllFindings;
-use super::load_balancer::{audit, end_audits, is_offered_by};
+use super::load_balancer::{audit_or_end, is_offered_by};
 use crate::api::{Bind, LoadBalancer, LoadBalancerDriver, ObjectKey};
 use crate::index::{BindLoadBalancerKey, Index, RequestKey};
 use crate::kinds::bind::load_balancer::BindLoadBalancer;
@@ -27,10 +27,10 @@ pub(crate) async fn run(context: &Context) -> Infallible {
         };
         findings.retain(&audited);
         for key in &others {
-            end_audits_of(context, key).await;
+            visit(context, key, None).await;
         }
         for key in &audited {
-            audit_one(context, key, &mut findings).await;
+            visit(context, key, Some(&mut findings)).await;
         }
         if !is_on {
             return std::future::pending().await;
@@ -39,31 +39,14 @@ pub(crate) async fn run(context: &Context) -> Infallible {
     }
 }
 
-async fn end_audits_of(context: &Context, key: &RequestKey) {
+/// Audits one load balancer, or without findings ends its audits.
+async fn visit(context: &Context, key: &RequestKey, findings: Option<&mut AllFindings>) {
     match key {
         RequestKey::LoadBalancer(lb) => {
-            let lb = find(&context.index(), lb);
-            if let Some(lb) = lb {
-                end_audits(context, &lb).await;
-            }
+            audit_or_end(context, key, |index| find(index, lb), findings).await;
         }
         RequestKey::BindLoadBalancer(lb) => {
-            let lb = find_of_bind(&context.index(), lb);
-            if let Some(lb) = lb {
-                end_audits(context, &lb).await;
-            }
-        }
-        _ => {}
-    }
-}
-
-async fn audit_one(context: &Context, key: &RequestKey, findings: &mut AllFindings) {
-    match key {
-        RequestKey::LoadBalancer(lb) => {
-            audit(context, key, |index| find(index, lb), findings).await;
-        }
-        RequestKey::BindLoadBalancer(lb) => {
-            audit(context, key, |index| find_of_bind(index, lb), findings).await;
+            audit_or_end(context, key, |index| find_of_bind(index, lb), findings).await;
         }
         _ => {}
     }

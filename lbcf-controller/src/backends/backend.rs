@@ -206,17 +206,9 @@ pub(crate) fn endpoint_record_name(
     backend: &EndpointBackendRecord,
     target: &str,
 ) -> String {
-    let EndpointBackendRecord {
-        service,
-        address,
-        port,
-        ..
-    } = backend;
-    let (number, protocol) = (port.number(), port.protocol());
-    let port = (number, protocol.as_str());
-    owner
-        .name()
-        .endpoint_record(lb, service, target, address, port)
+    let port = (backend.port.number(), backend.port.protocol().as_str());
+    let (service, address, owner) = (&backend.service, &backend.address, owner.name());
+    owner.endpoint_record(lb, service, target, address, port)
 }
 
 /// The value of [`names::ANNOTATION_SOURCE`] for a node: a digest of its addresses, in any order.

@@ -1,8 +1,7 @@
 //! Executing a plan: deletions first, then updates, then creations.
 
 use super::decide::BackendsState;
-use super::plan::RecordPlan;
-use super::taken::TakenNames;
+use super::plan::{RecordPlan, TakenNames};
 use crate::api::{
     BackendRecord, BackendRecordStatus, Condition, Conditions, NamespacedKind, ObjectExt,
     ObjectKey, condition_types, reasons,

@@ -1,8 +1,9 @@
-//! Comparing an owner's desired records with its existing ones. No I/O, no clock.
+//! Comparing an owner's desired records with its existing ones, and those that cannot be created because another one
+//! has their name. No I/O, no clock.
 
 use super::backend::source_of;
 use crate::api::{BackendRecord, EnsurePolicy, ObjectExt, PodBackendRecord, StringMap};
-use crate::index::controller_of;
+use crate::index::{Lookup, Owner, Unit, controller_of, unit_of};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::Protocol;
@@ -144,6 +145,78 @@ fn updated(
 fn has_labels_of(record: &BackendRecord, desired: &BackendRecord) -> bool {
     let (labels, mut desired) = (record.labels(), desired.labels().iter());
     desired.all(|(label, value)| labels.get(label) == Some(value))
+}
+
+/// The creations that a plan does not contain because their names are taken.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct TakenNames {
+    /// By unit: the record that has the name, and why it is not the one to create.
+    pub(super) units: BTreeMap<Unit, String>,
+    count: usize,
+}
+
+impl TakenNames {
+    /// Gives records their other name if they have one, and takes the others out of a plan. The API server
+    /// would refuse them.
+    pub(super) fn take_from(
+        plan: &mut RecordPlan,
+        find: impl Fn(&BackendRecord) -> Lookup<Arc<BackendRecord>>,
+    ) -> Self {
+        let mut taken = Self::default();
+        let mut other_names = std::mem::take(&mut plan.other_names);
+        plan.create.retain_mut(|record| {
+            let mut holder = find(record);
+            if is_of_other_owner(&holder, record)
+                && let Some(other) = other_names.remove(&record.name_any())
+            {
+                record.metadata.name = Some(other);
+                holder = find(record);
+            }
+            let Some(reason) = conflict_with(&holder) else {
+                return true;
+            };
+            let message = format!("BackendRecord {} exists and {reason}", record.name_any());
+            let unit = Unit::from(unit_of(record));
+            taken.units.entry(unit).or_insert(message);
+            taken.count += 1;
+            false
+        });
+        taken
+    }
+
+    /// The message to report; none if no name is taken.
+    pub(super) fn message(&self) -> Option<String> {
+        let first = self.units.values().next()?;
+        Some(taken_message(first, self.count - 1))
+    }
+}
+
+/// A message about backends that are not registered because the names of their records are taken.
+pub(crate) fn taken_message(first: &str, others: usize) -> String {
+    let others = match others {
+        0 => String::new(),
+        others => format!(", and {others} more"),
+    };
+    format!("a backend is not registered until the record of its name is gone: {first}{others}")
+}
+
+fn is_of_other_owner(holder: &Lookup<Arc<BackendRecord>>, record: &BackendRecord) -> bool {
+    match holder {
+        Lookup::Found(holder) => Owner::of(holder) != Owner::of(record),
+        Lookup::Unreadable => true,
+        Lookup::Missing => false,
+    }
+}
+
+fn conflict_with(holder: &Lookup<Arc<BackendRecord>>) -> Option<String> {
+    match holder {
+        Lookup::Missing => None,
+        Lookup::Unreadable => Some("cannot be parsed".to_owned()),
+        Lookup::Found(holder) => Some(match controller_of(holder) {
+            Some(owner) => format!("is controlled by {} {}", owner.kind, owner.name),
+            None => "has neither an owner nor the labels of this one".to_owned(),
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::counts::{BackendCounts, OwnerCounts, OwnerView, count};
 use super::decide::usable;
+use super::plan::taken_message;
 use super::service::SelectedService;
-use super::taken;
 use super::waiting::{BackendsView, waiting};
 use crate::api::{BackendOwner, Condition, Conditions, NamespacedKind, ObjectExt, reasons};
 use crate::cluster::{FromWatched, Regarding, Wait, WaitEvent, ready};
@@ -136,7 +136,7 @@ fn view(
         has_unready_pods: object.pods().is_some() && index.awaits_pods(owner),
         conflict: index
             .held(owner)
-            .map(|(first, others)| taken::message(first, others)),
+            .map(|(first, others)| taken_message(first, others)),
         is_refused: error.is_some_and(is_refusal),
     }
 }

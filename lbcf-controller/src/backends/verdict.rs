@@ -191,10 +191,9 @@ impl VerdictRequest {
             dry_run,
             not_ready_pods: pods,
         };
-        let response = context
-            .call_outside_queue::<JudgePodDeregister>(driver, &request)
-            .await;
-        match response {
+        let _permit = context.call_permit(driver).await;
+        let call = context.drivers.call::<JudgePodDeregister>(driver, &request);
+        match call.await {
             Ok(response) if response.succ => Ok((asked, response.do_not_deregister)),
             Ok(response) => Err(format!(
                 "driver {key}: webhook judgePodDeregister: succ=false, msg: {}",

@@ -99,18 +99,14 @@ fn load_balancer_names(
 /// `lbAttributes`.
 fn record(spec: &mut Map<String, Value>, editor: &mut Editor) {
     let has = |name: &str| spec.get(name).is_some_and(|value| !value.is_null());
-    match (has("attributes"), has("lbAttributes")) {
-        (true, false) => {
-            let attributes = spec.remove("attributes").unwrap_or_default();
+    if has("attributes") {
+        let is_moved = !has("lbAttributes");
+        let attributes = spec.remove("attributes").unwrap_or_default();
+        let new = is_moved.then(|| ("spec.lbAttributes".to_owned(), attributes.clone()));
+        if is_moved {
             spec.insert("lbAttributes".to_owned(), attributes.clone());
-            let new = ("spec.lbAttributes".to_owned(), attributes.clone());
-            editor.record("spec.attributes".to_owned(), Some(attributes), Some(new));
         }
-        (true, true) => {
-            let attributes = spec.remove("attributes");
-            editor.record("spec.attributes".to_owned(), attributes, None);
-        }
-        (false, _) => {}
+        editor.record("spec.attributes".to_owned(), Some(attributes), new);
     }
     for map in ["lbInfo", "lbAttributes", "parameters"] {
         string_map(spec, SPEC, map, editor);

@@ -202,7 +202,7 @@ impl Indexed for PodView {
                         .pending
                         .mark(&owner, Unit::clone(&key.name), may_deregister);
                 }
-                requests.push(owner_request(&owner, may_deregister));
+                requests.push(Request::high_if(may_deregister, owner.request_key()));
             }
             let records = index.records.without_address(&key).map(RequestKey::Record);
             requests.extend(records.map(Request::normal));
@@ -231,7 +231,7 @@ impl Indexed for ServiceView {
                 index.update_selection(&owner);
                 requests.extend(gates::of_owner(&index.selections, &owner));
                 index.pending.mark_all(&owner);
-                requests.push(owner_request(&owner, true));
+                requests.push(Request::high_if(true, owner.request_key()));
             }
         }
         requests
@@ -260,7 +260,7 @@ impl Indexed for NodeView {
                 index
                     .pending
                     .mark(&owner, Unit::clone(&key.name), may_deregister);
-                requests.push(owner_request(&owner, may_deregister));
+                requests.push(Request::high_if(may_deregister, owner.request_key()));
             }
         }
         requests
@@ -337,13 +337,5 @@ impl Index {
     fn is_on_nodes(&self, owner: &Owner) -> bool {
         let object = self.backend_owner(owner);
         object.is_some_and(|object| object.service_of_node_port().is_some())
-    }
-}
-
-fn owner_request(owner: &Owner, may_deregister: bool) -> Request {
-    if may_deregister {
-        Request::high(owner.request_key())
-    } else {
-        Request::normal(owner.request_key())
     }
 }

@@ -78,11 +78,7 @@ impl Index {
                 if old.is_some_and(|old| old.is_unknown) {
                     self.pending.mark_all(&owner);
                 }
-                let key = owner.request_key();
-                requests.push(match may_deregister {
-                    true => Request::high(key),
-                    false => Request::normal(key),
-                });
+                requests.push(Request::high_if(may_deregister, owner.request_key()));
             }
         }
         requests

@@ -1,6 +1,6 @@
 //! The look-ups of reconciling.
 
-use super::service_classes::service_of;
+use super::service_classes::is_owned;
 use super::{DriverUse, Index, Indexed, Lookup, PodView, ServiceView, binds};
 use crate::api::names::SYSTEM_NAMESPACE;
 use crate::api::{
@@ -8,7 +8,6 @@ use crate::api::{
     StringMap, names,
 };
 use crate::index::request::{BindLoadBalancerKey, Owner, RequestKey, Unit};
-use kube::api::ObjectMeta;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -311,8 +310,4 @@ impl Index {
                 .collect(),
         )
     }
-}
-
-fn is_owned(metadata: &ObjectMeta, uid: &str) -> bool {
-    service_of(metadata).is_some_and(|(_, owner)| owner == uid)
 }

@@ -38,11 +38,7 @@ impl Indexed for BackendRecord {
             match (&diff.old, &diff.new) {
                 (Some(old), Some(new)) => {
                     if needs_reconciling(old, new) {
-                        requests.push(if new.is_deleting() {
-                            Request::high(request_key)
-                        } else {
-                            Request::normal(request_key)
-                        });
+                        requests.push(Request::high_if(new.is_deleting(), request_key));
                     }
                     if counts_as_registered(old) != counts_as_registered(new)
                         && let Some(owner) = Owner::of(new)
@@ -50,8 +46,9 @@ impl Indexed for BackendRecord {
                         requests.push(Request::batched(owner.request_key()));
                     }
                 }
-                (None, Some(new)) if new.is_deleting() => requests.push(Request::high(request_key)),
-                (None, Some(_)) => requests.push(Request::normal(request_key)),
+                (None, Some(new)) => {
+                    requests.push(Request::high_if(new.is_deleting(), request_key));
+                }
                 (Some(old), None) => {
                     // Its backoff ends with it.
                     requests.push(Request::normal(request_key));

@@ -141,6 +141,14 @@ impl Request {
         let priority = Priority::High;
         Self { key, priority }
     }
+
+    pub(crate) const fn high_if(may_deregister: bool, key: RequestKey) -> Self {
+        if may_deregister {
+            Self::high(key)
+        } else {
+            Self::normal(key)
+        }
+    }
 }
 
 /// The name of a pod or node, or an address: what an owner's backends are reconciled by.

@@ -30,6 +30,11 @@ pub(crate) fn service_of(metadata: &ObjectMeta) -> Option<(ObjectKey, &str)> {
     Some((key, &owner.uid))
 }
 
+/// True for an object whose controller is the Service with this uid.
+pub(crate) fn is_owned(metadata: &ObjectMeta, uid: &str) -> bool {
+    service_of(metadata).is_some_and(|(_, owner)| owner == uid)
+}
+
 fn claim_of(driver: &LoadBalancerDriver) -> impl PartialEq + use<> {
     (
         driver.spec.service_class.clone(),

@@ -3,7 +3,7 @@
 
 use crate::api::{LoadBalancerDriver, NamespacedKind, ObjectKey, StringMap};
 use crate::cluster::{EventWriter, FromWatched, Recorder, Regarding, WriteError, Writer};
-use crate::drivers::{AddressLocks, CallCounts, DriverError, Drivers, HealthResults, one_call};
+use crate::drivers::{AddressLocks, CallCounts, Drivers, HealthResults, one_call};
 use crate::index::{Index, Indexed, Owner, RequestKey, StoreEvent};
 use crate::process::leader::LeaseGuard;
 use crate::process::lock::{Mutex, WriteLocks};
@@ -16,7 +16,6 @@ use crate::runtime::verdicts::Verdicts;
 use jiff::Timestamp;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
-use lbcf_driver_sdk::webhook::Webhook;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard};
@@ -192,28 +191,8 @@ impl Context {
         Ok(())
     }
 
-    /// Calls a driver for something that is not a request with a slot of the driver, when the
-    /// driver has a free slot (see [`ConcurrencyKey`]).
-    pub(crate) async fn call_outside_queue<W: Webhook>(
-        &self,
-        driver: &LoadBalancerDriver,
-        request: &W::Request,
-    ) -> Result<W::Response, DriverError> {
-        let _permit = self.call_permit(driver).await;
-        self.drivers.call::<W>(driver, request).await
-    }
-
-    /// Like [`Context::call_outside_queue`], for admission, which every replica serves.
-    pub(crate) async fn call_for_admission<W: Webhook>(
-        &self,
-        driver: &LoadBalancerDriver,
-        request: &W::Request,
-    ) -> Result<W::Response, DriverError> {
-        let _permit = self.call_permit(driver).await;
-        self.drivers.call_as_any_replica::<W>(driver, request).await
-    }
-
-    async fn call_permit(&self, driver: &LoadBalancerDriver) -> CallPermit<'_> {
+    /// Waits for a slot of a driver, for a call that is not a request's with a slot (see [`ConcurrencyKey`]).
+    pub(crate) async fn call_permit(&self, driver: &LoadBalancerDriver) -> CallPermit<'_> {
         let key = ConcurrencyKey::Driver(ObjectKey::of(driver));
         self.queue.permit(key, self.options.calls_per_driver).await
     }

@@ -4,15 +4,16 @@
 //! After a start what was stored applies again, and what was not begins anew: grace periods, for example,
 //! last the whole time again.
 
-use crate::api::{Condition, ConditionStatus, LoadBalancerDriver};
+use crate::api::{Condition, ConditionStatus, EnsurePolicy, EnsurePolicyType, LoadBalancerDriver};
 use crate::index::{Owner, RequestKey, Unit};
 use crate::process::backoff::{jitter, spread};
 use crate::process::lock::Mutex;
 use crate::process::options::Options;
 use crate::process::wall_clock::WallClock;
-use crate::runtime::periodic::Due;
+use crate::runtime::outcome::Action;
 use jiff::{SignedDuration, Timestamp};
 use lbcf_driver_sdk::webhook::{OperationRequest, Webhook};
+use lbcf_serving::duration;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
@@ -20,6 +21,9 @@ use tokio::time::Instant;
 
 /// The greatest difference between the clocks of two replicas.
 const SKEW: SignedDuration = SignedDuration::from_mins(1);
+
+/// The period of `Always` if a policy sets none.
+const DEFAULT_PERIOD: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub(crate) struct Memory {
@@ -64,6 +68,35 @@ impl CallDigest {
         let content = serde_json::to_vec(&request.clone().without_retry_id());
         content.unwrap_or_default().hash(&mut hasher);
         Self(hasher.finish())
+    }
+}
+
+/// The period of a policy, at least `min`; none if it is not `Always`. An invalid duration, which
+/// admission rejects, counts as absent.
+pub(crate) fn period(policy: Option<&EnsurePolicy>, min: Duration) -> Option<Duration> {
+    let policy = policy?;
+    (policy.policy == EnsurePolicyType::Always).then(|| {
+        let period = policy.min_period.as_deref();
+        let period = period.and_then(|text| duration::parse(text).ok());
+        period.unwrap_or(DEFAULT_PERIOD).max(min)
+    })
+}
+
+/// When an object is ensured although nothing changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Due {
+    Never,
+    In(Duration),
+    Now,
+}
+
+impl Due {
+    /// The action if nothing else is left to do.
+    pub(crate) const fn action(self) -> Action {
+        match self {
+            Self::Never | Self::Now => Action::AwaitChange,
+            Self::In(wait) => Action::RequeueAfter(wait),
+        }
     }
 }
 

@@ -1,8 +1,8 @@
-//! Calls of the operations' webhooks, and what their results mean for an object and its events.
+//! Reports about objects, and calls of the operations' webhooks: what their results mean for an object and its events.
 
 use crate::api::{Condition, LoadBalancerDriver, ObjectKey, reasons};
 use crate::cluster::EventType::{self, Normal, Warning};
-use crate::cluster::{Regarding, Wait, stored_since};
+use crate::cluster::{Regarding, Wait, WaitEvent, stored_since};
 use crate::drivers::DriverError;
 use crate::index::RequestKey;
 use crate::process::text::in_full;
@@ -21,17 +21,6 @@ pub(crate) enum Incomplete {
     /// It has been running for long, which an event and the object's condition report.
     StillRunning(Action, Wait),
     Failed(OperationFailure),
-}
-
-impl<'a> Operand<'a> {
-    /// An object that a call is about which no request repeats.
-    pub(crate) const fn once(regarding: &'a Regarding) -> Self {
-        Self {
-            key: None,
-            regarding,
-            conditions: &[],
-        }
-    }
 }
 
 impl Incomplete {
@@ -53,6 +42,76 @@ pub(crate) struct Operand<'a> {
     pub key: Option<&'a RequestKey>,
     pub regarding: &'a Regarding,
     pub conditions: &'a [Condition],
+}
+
+impl<'a> Operand<'a> {
+    /// An object that a call is about which no request repeats.
+    pub(crate) const fn once(regarding: &'a Regarding) -> Self {
+        Self {
+            key: None,
+            regarding,
+            conditions: &[],
+        }
+    }
+}
+
+/// The object, or the part of one, that a request is for and reports about.
+pub(crate) struct Reporter<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) key: RequestKey,
+    pub(crate) regarding: Regarding,
+}
+
+impl Reporter<'_> {
+    /// The object of a call that the request repeats until it succeeds.
+    pub(crate) const fn operand<'a>(&'a self, conditions: &'a [Condition]) -> Operand<'a> {
+        Operand {
+            key: Some(&self.key),
+            regarding: &self.regarding,
+            conditions,
+        }
+    }
+
+    pub(crate) fn event(&self, event_type: EventType, reason: &str, message: &str) {
+        let recorder = &self.context.recorder;
+        recorder.record_change(&self.regarding, event_type, reason, message);
+    }
+
+    /// Begins a wait, unless the object waits for the same already; returns for how long it has.
+    pub(crate) fn begin_wait(&self, reason: &'static str) -> Duration {
+        let memory = &self.context.memory;
+        memory.begin_wait(&self.key, reason, None).lasted
+    }
+
+    /// Ends the object's wait: the next one is reported by an event, also if it is for the same.
+    pub(crate) fn end_wait(&self) {
+        self.context.end_wait(&self.key, &self.regarding);
+    }
+
+    /// The rest of the moment that a wait has to last before it is reported, as most do not.
+    pub(crate) fn unreported(&self, wait: &Wait) -> Option<Duration> {
+        let lasted = self.begin_wait(wait.reason);
+        let left = self.context.options.status_interval.saturating_sub(lasted);
+        (!left.is_zero()).then_some(left)
+    }
+
+    /// Records the event about a wait; returns when to do so again.
+    pub(crate) fn wait_event(&self, wait: &Wait) -> Action {
+        let repeat = self.context.recorder.record_wait(&self.regarding, wait);
+        repeat.map_or(Action::AwaitChange, Action::RequeueAfter)
+    }
+
+    /// The wait for a driver that cannot be used. Its removal, and a new one, enqueue the request.
+    pub(crate) fn driver_wait(
+        &self,
+        (field, driver): (&str, &ObjectKey),
+        reason: &'static str,
+        problem: &str,
+    ) -> Wait {
+        self.begin_wait(reason);
+        let message = format!("{field}: LoadBalancerDriver {driver} {problem}");
+        Wait::new(reason, message, WaitEvent::Problem)
+    }
 }
 
 /// Calls the webhook of an operation once. Each result but success is recorded as an event, whose
@@ -82,7 +141,9 @@ where
         if let Some(delay) = delay_after::<W>(&result, context.options.poll_interval) {
             memory.delay_call(key, digest(), delay);
         }
-        if !is_running::<W>(&result) {
+        let response = result.as_ref();
+        let is_running = response.is_ok_and(|response| response.status() == Status::Running);
+        if !is_running {
             context.end_wait(key, operand.regarding);
         }
     }
@@ -167,14 +228,6 @@ where
         Status::Fail => response.min_retry_delay(),
         Status::Running => Some(response.min_retry_delay().unwrap_or(poll_interval)),
     }
-}
-
-fn is_running<W>(result: &Result<W::Response, DriverError>) -> bool
-where
-    W: Webhook<Response: OperationResponse>,
-{
-    let response = result.as_ref();
-    response.is_ok_and(|response| response.status() == Status::Running)
 }
 
 /// The wait for a webhook that responds `Running`, if it has done so for long.

@@ -237,7 +237,11 @@ fn load_balancers(spec: &mut Constrained<'_>) {
             ),
         ),
     ]);
-    spec.rules([keeps("driver"), keeps_spec()]);
+    let is_same_spec = "has(lb.spec) == has(old.spec) && (!has(lb.spec) || lb.spec == old.spec)";
+    spec.rules([
+        keeps_equal("driver", "lb.driver == old.driver"),
+        keeps_equal("spec", is_same_spec),
+    ]);
     let mut lb = spec.at("loadBalancers[]");
     lb.rules([
         Rule::new("has(self.spec) && size(self.spec) > 0", allowed::NEEDS_SPEC).field(".spec"),
@@ -259,17 +263,6 @@ fn length_of(map: &str) -> String {
 }
 
 /// Another driver or spec means another load balancer, which needs another name.
-fn keeps(field: &str) -> Rule {
-    keeps_equal(field, &format!("lb.{field} == old.{field}"))
-}
-
-fn keeps_spec() -> Rule {
-    keeps_equal(
-        "spec",
-        "has(lb.spec) == has(old.spec) && (!has(lb.spec) || lb.spec == old.spec)",
-    )
-}
-
 fn keeps_equal(field: &str, is_equal: &str) -> Rule {
     let count = allowed::LOAD_BALANCERS;
     let rule = format!(

@@ -112,12 +112,7 @@ pub(super) fn labels(schema: &mut Constrained<'_>) {
     ]);
 }
 
-/// A port; `protocol` is a rule of its protocol.
-pub(super) fn port(schema: &mut Constrained<'_>, protocol: Rule) {
-    numbered_port(schema, "", protocol);
-}
-
-/// A port that needs a number `unless` a condition is true.
+/// A port that needs a number `unless` a condition is true; `protocol` is a rule of its protocol.
 fn numbered_port(schema: &mut Constrained<'_>, unless: &str, protocol: Rule) {
     const HAS_NUMBER: &str = "(has(self.port) && self.port > 0) || (has(self.portNumber) && self.portNumber > 0) || (has(self.port) && self.port < 0)";
     schema.rules([Rule::new(
@@ -200,7 +195,7 @@ pub(super) fn any_case_protocol() -> Rule {
     )
 }
 
-/// The ports and pods of a selection; see [`port`].
+/// The ports and pods of a selection; see [`numbered_port`].
 pub(super) fn pods(schema: &mut Constrained<'_>, protocol: &Rule) {
     schema.rules([
         Rule::new(
@@ -224,7 +219,7 @@ pub(super) fn pods(schema: &mut Constrained<'_>, protocol: &Rule) {
     ]);
     schema.at("ports").max_items(allowed::PORTS);
     for at in ["port", "ports[]"] {
-        port(&mut schema.at(at), protocol.clone());
+        numbered_port(&mut schema.at(at), "", protocol.clone());
     }
     labels(&mut schema.at("byLabel.selector"));
     for list in ["byName", "byLabel.except"] {

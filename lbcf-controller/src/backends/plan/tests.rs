@@ -1,4 +1,5 @@
 use super::*;
+use crate::api::names::LABEL_BIND;
 use crate::api::{BackendRecordSpec, PortSelector};
 
 const OWNER: &str = "group-uid";
@@ -136,4 +137,73 @@ fn d27_a_pods_port_in_the_originals_field_is_the_same() {
         };
     });
     assert_eq!(counts(&plan), (0, 0, 0));
+}
+
+fn of_bind(name: &str) -> BackendRecord {
+    let spec = BackendRecordSpec {
+        static_addr: Some(format!("addr-{name}")),
+        ..BackendRecordSpec::default()
+    };
+    let mut record = BackendRecord::new(name, spec);
+    record
+        .labels_mut()
+        .insert(LABEL_BIND.to_owned(), "ours".to_owned());
+    record
+}
+
+#[test]
+fn u21_a_record_gets_its_other_name_if_another_owner_has_the_first() {
+    let other_names = ["theirs", "both", "ours"].map(|name| {
+        let name = name.to_owned();
+        (name.clone(), format!("other-{name}"))
+    });
+    let mut plan = RecordPlan {
+        create: ["theirs", "both", "ours", "free"].map(of_bind).to_vec(),
+        other_names: other_names.into(),
+        ..RecordPlan::default()
+    };
+    let mut theirs = of_bind("theirs");
+    let labels = theirs.labels_mut();
+    labels.insert(LABEL_BIND.to_owned(), "another".to_owned());
+    let taken = TakenNames::take_from(&mut plan, |record| match &*record.name_any() {
+        "theirs" | "both" | "other-both" => Lookup::Found(Arc::new(theirs.clone())),
+        "ours" => Lookup::Found(Arc::new(record.clone())),
+        _ => Lookup::Missing,
+    });
+    let names = plan.create.iter().map(ResourceExt::name_any);
+    assert_eq!(names.collect::<Vec<_>>(), ["other-theirs", "free"]);
+    let units: Vec<_> = taken.units.keys().map(|unit| &**unit).collect();
+    assert_eq!(units, ["addr-both", "addr-ours"]);
+}
+
+#[test]
+fn d35_a_record_whose_name_is_taken_is_not_created_but_reported() {
+    let mut foreign = of_bind("foreign");
+    foreign.metadata.owner_references = Some(vec![OwnerReference {
+        kind: "ConfigMap".into(),
+        name: "other".into(),
+        controller: Some(true),
+        ..OwnerReference::default()
+    }]);
+    let mut plan = RecordPlan {
+        create: ["free", "foreign", "orphan", "odd"].map(of_bind).to_vec(),
+        ..RecordPlan::default()
+    };
+    let taken = TakenNames::take_from(&mut plan, |record| match record.name_any().as_str() {
+        "foreign" => Lookup::Found(Arc::new(foreign.clone())),
+        "orphan" => Lookup::Found(Arc::new(record.clone())),
+        "odd" => Lookup::Unreadable,
+        _ => Lookup::Missing,
+    });
+    assert_eq!(plan.create, [of_bind("free")]);
+    let units: Vec<_> = taken.units.keys().map(|unit| &**unit).collect();
+    assert_eq!(units, ["addr-foreign", "addr-odd", "addr-orphan"]);
+    assert_eq!(
+        taken.message().as_deref(),
+        Some(
+            "a backend is not registered until the record of its name is gone: BackendRecord \
+             foreign exists and is controlled by ConfigMap other, and 2 more"
+        )
+    );
+    assert_eq!(TakenNames::default().message(), None);
 }

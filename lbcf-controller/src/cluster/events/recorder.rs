@@ -44,6 +44,19 @@ struct NewEvent<'a> {
     repeat: Option<Duration>,
 }
 
+impl<'a> NewEvent<'a> {
+    const fn new(event_type: EventType, reason: &'a str, message: &'a str) -> Self {
+        Self {
+            event_type,
+            reason,
+            message,
+            subject: message,
+            is_wait: false,
+            repeat: None,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Recorder {
     queue: Arc<EventQueue>,
@@ -85,12 +98,8 @@ impl Recorder {
         message: &str,
     ) {
         let event = NewEvent {
-            event_type,
-            reason,
-            message,
-            subject: message,
-            is_wait: false,
             repeat: (event_type == Warning).then_some(self.repeat),
+            ..NewEvent::new(event_type, reason, message)
         };
         let importance = match event_type {
             Normal => Importance::Success,
@@ -109,13 +118,11 @@ impl Recorder {
             WaitEvent::Problem | WaitEvent::IfLong => Warning,
         };
         let event = NewEvent {
-            event_type,
-            reason: wait.reason,
-            message: &wait.message,
             // A count in the message is no news.
             subject: wait.subject(),
             is_wait: true,
             repeat: Some(self.repeat),
+            ..NewEvent::new(event_type, wait.reason, &wait.message)
         };
         let (occurrences, next) = self.occurrences(regarding, &event);
         self.send(regarding, &event, occurrences.min(1), Importance::Kept);
@@ -171,14 +178,7 @@ impl Recorder {
         reason: &str,
         message: &str,
     ) {
-        let event = NewEvent {
-            event_type,
-            reason,
-            message,
-            subject: message,
-            is_wait: false,
-            repeat: None,
-        };
+        let event = NewEvent::new(event_type, reason, message);
         self.send(regarding, &event, 1, Importance::Kept);
     }
 

@@ -9,7 +9,7 @@ use crate::api::{
 use crate::cluster::{Wait, WaitEvent};
 use crate::index::{Lookup, Neighbour, Owner, Ownership, counts_as_registered};
 use crate::runtime::driver_protection::DriverProtection;
-use crate::runtime::periodic::Due;
+use crate::runtime::memory::Due;
 use jiff::Timestamp;
 use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::{

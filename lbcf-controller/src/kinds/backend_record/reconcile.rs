@@ -11,7 +11,7 @@ use crate::cluster::EventType::Normal;
 use crate::cluster::Regarding;
 use crate::index::{AddressKey, Lookup, NodeView, Ownership, PodView, Request, RequestKey};
 use crate::runtime::driver_protection::protect;
-use crate::runtime::periodic::period;
+use crate::runtime::memory::period;
 use crate::runtime::{Action, Context, Error, Reporter};
 use kube::Resource;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use crate::api::{
 };
 use crate::index::Lookup;
 use crate::kinds::load_balancer::lifecycle::{LoadBalancerAction, decide};
-use crate::runtime::periodic::Due;
+use crate::runtime::memory::Due;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use std::sync::Arc;

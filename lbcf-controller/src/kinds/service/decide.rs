@@ -4,7 +4,7 @@ use super::ensure::ensure;
 use crate::api::{
     BackendGroup, Conditions, LoadBalancer, LoadBalancerDriver, ObjectExt, condition_types, reasons,
 };
-use crate::index::{Ingress, ServiceLoadBalancer, ServiceView, service_of};
+use crate::index::{Ingress, ServiceLoadBalancer, ServiceView, is_owned};
 use kube::api::ObjectMeta;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -139,7 +139,7 @@ pub(super) fn owned_lbs<'a>(
     part: &'a ServiceLoadBalancer,
 ) -> impl Iterator<Item = &'a Arc<LoadBalancer>> {
     let lbs = state.load_balancers.values();
-    lbs.filter(|lb| is_owned(&lb.metadata, part))
+    lbs.filter(|lb| is_owned(&lb.metadata, &part.uid))
 }
 
 pub(super) fn owned_groups<'a>(
@@ -147,11 +147,7 @@ pub(super) fn owned_groups<'a>(
     part: &'a ServiceLoadBalancer,
 ) -> impl Iterator<Item = &'a Arc<BackendGroup>> {
     let groups = state.groups.values();
-    groups.filter(|group| is_owned(&group.metadata, part))
-}
-
-fn is_owned(metadata: &ObjectMeta, part: &ServiceLoadBalancer) -> bool {
-    service_of(metadata).is_some_and(|(_, uid)| uid == part.uid)
+    groups.filter(|group| is_owned(&group.metadata, &part.uid))
 }
 
 pub(super) fn name_of(metadata: &ObjectMeta) -> &str {

@@ -185,3 +185,27 @@ async fn d61_a_unit_is_waited_for_once_and_until_it_is_back() {
     assert!(memory.notes.lock().is_empty(), "nothing is left behind");
     assert_eq!(memory.absence(&owner, &a, grace), grace);
 }
+
+fn policy(policy: EnsurePolicyType, min_period: Option<&str>) -> EnsurePolicy {
+    EnsurePolicy {
+        policy,
+        min_period: min_period.map(str::to_owned),
+    }
+}
+
+#[test]
+fn b17_always_has_a_period_of_a_minute_by_default_and_if_not_succ_has_none() {
+    use EnsurePolicyType::{Always, IfNotSucc};
+    let min = Duration::from_secs(10);
+    for (policy, seconds) in [
+        (None, None),
+        (Some(policy(IfNotSucc, Some("40s"))), None),
+        (Some(policy(Always, None)), Some(60)),
+        (Some(policy(Always, Some("1m30s"))), Some(90)),
+        (Some(policy(Always, Some("1s"))), Some(10)),
+        (Some(policy(Always, Some("soon"))), Some(60)),
+    ] {
+        let period = period(policy.as_ref(), min);
+        assert_eq!(period.map(|period| period.as_secs()), seconds, "{policy:?}");
+    }
+}

@@ -2,7 +2,7 @@ use super::*;
 use crate::api::{BindSpec, BindStatus, Condition, LoadBalancerDriver, StringMap};
 use crate::index::Lookup;
 use crate::kinds::load_balancer::lifecycle::{LoadBalancerAction, decide};
-use crate::runtime::periodic::Due;
+use crate::runtime::memory::Due;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use std::time::Duration;

@@ -6,7 +6,7 @@ use crate::api::{
 };
 use crate::index::Lookup;
 use crate::runtime::driver_protection::DriverProtection;
-use crate::runtime::periodic::Due;
+use crate::runtime::memory::Due;
 use jiff::Timestamp;
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, EnsureLoadBalancerRequest,

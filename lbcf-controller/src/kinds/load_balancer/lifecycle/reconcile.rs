@@ -7,7 +7,7 @@ use crate::api::{ObjectExt, ObjectKey, TargetLoadBalancerStatus, reasons};
 use crate::cluster::{Regarding, Wait, WaitEvent};
 use crate::index::Lookup;
 use crate::runtime::driver_protection::protect;
-use crate::runtime::periodic::period;
+use crate::runtime::memory::period;
 use crate::runtime::{Action, Context, Error, Reporter};
 use kube::Resource;
 use std::time::Duration;
