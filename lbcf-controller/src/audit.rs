@@ -1,4 +1,4 @@
-//! The audit: finds backends in the cloud that no BackendRecord accounts for (d52, d53).
+//! The audit: finds backends in the cloud that no BackendRecord accounts for.
 //!
 //! Reconciling starts from records, so it never sees a backend without one: what a call of an earlier
 //! leader registered late, or what a record left behind whose finalizer was removed by hand. The

@@ -104,7 +104,7 @@ impl Controller {
     /// [`Options::stop_timeout`] and releases the lease. With [`Options::leader_election`] it
     /// reconciles only while it leads, and until then keeps its index up to date. When it takes the
     /// lead it lists all objects again: watches do not notice that a cluster was restored from a
-    /// backup (d39). Dropping the future ends everything at once; the next controller finishes what
+    /// backup. Dropping the future ends everything at once; the next controller finishes what
     /// was in progress.
     ///
     /// # Errors
@@ -125,12 +125,12 @@ impl Controller {
             context, health, ..
         } = self;
         let mut background = Background::start(&context, &health, self.events);
-        // Nothing is decided on a part of the cluster's state (u9).
+        // Nothing is decided on a part of the cluster's state.
         tokio::select! {
             () = &mut stop => return Ok(()),
             listed = background.list() => listed?,
         }
-        // Without a complete index it would be unknown what uses a driver (b65).
+        // Without a complete index it would be unknown what uses a driver.
         let mut admission = AdmissionTask::start(self.admission, &context, &health);
         // A leader has to be able to reconcile at once, so only a synced controller takes part.
         let config = context.options.leader_election.clone();
@@ -144,7 +144,7 @@ impl Controller {
             leads = election.until_leader() => leads.map(|()| None)?,
         };
         let ended = match ended {
-            // Nothing tells how long ago the cluster was restored (d39).
+            // Nothing tells how long ago the cluster was restored.
             None if context.options.leader_election.is_some() => tokio::select! {
                 () = &mut stop => Some(Ok(())),
                 error = admission.until_failed() => Some(Err(error)),

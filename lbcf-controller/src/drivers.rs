@@ -218,7 +218,7 @@ fn host_of(url: &str) -> Option<&str> {
     }
 }
 
-/// b10, b149. An invalid duration, which admission rejects, counts as absent.
+/// An invalid duration, which admission rejects, counts as absent.
 fn timeout_of(driver: &LoadBalancerDriver, webhook: &str) -> Duration {
     driver
         .spec

@@ -35,8 +35,6 @@
 //! keep their index up to date ([`Election`]). [`Controller::health`] provides liveness, readiness and
 //! metrics, [`HealthServer`] serves them. [`admission`] validates and mutates objects before they are
 //! stored; [`conversion`] rewrites manifests of earlier editions. [`cli`] has the flags of the binary `lbcf-controller`.
-//!
-//! Numbers such as (b120) in comments refer to the lists in `docs/`.
 
 pub mod admission;
 pub mod api;

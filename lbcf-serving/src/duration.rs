@@ -1,4 +1,4 @@
-//! Durations in Go's notation, which Kubernetes uses: `1h2m3.5s`, `300ms` (b6).
+//! Durations in Go's notation, which Kubernetes uses: `1h2m3.5s`, `300ms`.
 
 use std::fmt;
 use std::time::Duration;

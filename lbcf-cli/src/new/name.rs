@@ -140,7 +140,7 @@ impl fmt::Display for Namespace {
 }
 
 /// The name of the `LoadBalancerDriver`, which starts with `lbcf-` if and only if all namespaces may
-/// use the driver (b53).
+/// use the driver.
 pub(crate) fn driver_object(name: &Name, namespace: &Namespace) -> Result<String, NameError> {
     match (name.0.starts_with(SYSTEM_PREFIX), namespace.is_system()) {
         (false, true) => Ok(format!("{SYSTEM_PREFIX}{name}")),

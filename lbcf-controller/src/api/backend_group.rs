@@ -100,7 +100,7 @@ pub struct BackendGroupSpec {
 }
 
 impl BackendGroupSpec {
-    /// The ports of its pods, in whichever field they are (b23).
+    /// The ports of its pods, in whichever field they are.
     pub(crate) fn pod_ports(&self) -> Vec<&PortSelector> {
         let pods = self.pods.iter();
         let ports = pods.flat_map(|pods| {

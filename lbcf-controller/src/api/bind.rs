@@ -97,7 +97,7 @@ impl BindSpec {
         &[]
     }
 
-    /// The policy of its records and load balancers: `minPeriod` takes precedence over the seconds (b36, d14).
+    /// The policy of its records and load balancers: `minPeriod` takes precedence over the seconds.
     pub(crate) fn ensure_policy(&self) -> Option<EnsurePolicy> {
         let policy = self.ensure_policy.as_ref()?;
         let seconds = policy.resync_period_in_seconds;

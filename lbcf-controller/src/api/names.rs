@@ -1,7 +1,7 @@
 //! Names that are stored in a cluster: labels, annotations, finalizers, prefixes, names of records.
 //!
 //! They are exactly those of the original controller, so that one can replace the other in a running
-//! cluster without registering any backend again (d27).
+//! cluster without registering any backend again.
 
 use super::allowed;
 use super::object::ObjectKey;
@@ -12,31 +12,30 @@ use std::fmt::Write as _;
 /// Name of the controller: of its Service and its Lease, and in its writes and events.
 pub const CONTROLLER: &str = "lbcf-controller";
 
-/// Label of a BackendRecord: name of its driver (b49).
+/// Label of a BackendRecord: name of its driver.
 pub const LABEL_LB_DRIVER: &str = "lbcf.tkestack.io/lb-driver";
-/// Label of a BackendRecord: name of its load balancer (b49).
+/// Label of a BackendRecord: name of its load balancer.
 pub const LABEL_LB_NAME: &str = "lbcf.tkestack.io/lb-name";
-/// Label of a BackendRecord: name of its BackendGroup (b49).
+/// Label of a BackendRecord: name of its BackendGroup.
 pub const LABEL_BACKEND_GROUP: &str = "lbcf.tkestack.io/backend-group";
-/// Label of a BackendRecord: name of its pod (b49).
+/// Label of a BackendRecord: name of its pod.
 pub const LABEL_BACKEND_POD: &str = "lbcf.tkestack.io/backend-pod";
-/// Label of a BackendRecord: name of its Service (b49).
+/// Label of a BackendRecord: name of its Service.
 pub const LABEL_BACKEND_SERVICE: &str = "lbcf.tkestack.io/backend-service";
-/// Label of a BackendRecord: its static address (d17).
+/// Label of a BackendRecord: its static address.
 pub const LABEL_BACKEND_STATIC_ADDR: &str = "lbcf.tkestack.io/backend-static-addr";
 
-/// Prefix of labels of a BackendGroup: followed by the name of a load balancer, with the value `True`
-/// (b59, b88).
+/// Prefix of labels of a BackendGroup: followed by the name of a load balancer, with the value `True`.
 pub const LABEL_LB_NAME_PREFIX: &str = "name.lb.lbcf.tkestack.io/";
-/// Label of a Bind's BackendRecord: name of its driver (b49).
+/// Label of a Bind's BackendRecord: name of its driver.
 pub const LABEL_BIND_DRIVER: &str = "lbcf.tkestack.io/driver";
-/// Label of a Bind's BackendRecord: name of its load balancer (b49).
+/// Label of a Bind's BackendRecord: name of its load balancer.
 pub const LABEL_BIND_LB: &str = "lbcf.tkestack.io/lb";
-/// Label of a Bind's BackendRecord: name of the Bind (b49).
+/// Label of a Bind's BackendRecord: name of the Bind.
 pub const LABEL_BIND: &str = "lbcf.tkestack.io/bind";
-/// Label of a Bind's BackendRecord: name of its pod (b49).
+/// Label of a Bind's BackendRecord: name of its pod.
 pub const LABEL_BIND_POD: &str = "lbcf.tkestack.io/pod";
-/// Label of a LoadBalancerDriver: `true` prevents new objects from using the driver (b13).
+/// Label of a LoadBalancerDriver: `true` prevents new objects from using the driver.
 pub const LABEL_DRIVER_DRAINING: &str = "lbcf.tkestack.io/driver-draining";
 
 /// True for the labels of a driver that is draining, by the value `true` in any letter case.
@@ -46,57 +45,56 @@ pub(crate) fn is_draining(labels: Option<&BTreeMap<String, String>>) -> bool {
         .is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
-/// Label of a LoadBalancer or BackendGroup: prevents its deletion, whatever the value (b76, b86).
+/// Label of a LoadBalancer or BackendGroup: prevents its deletion, whatever the value.
 pub const LABEL_DO_NOT_DELETE: &str = "lbcf.tkestack.io/do-not-delete";
-/// Annotation of a BackendGroup: with `optional` it can be created before its load balancers (b61).
+/// Annotation of a BackendGroup: with `optional` it can be created before its load balancers.
 pub const ANNOTATION_VALIDATION_POLICY: &str = "lbcf.tkestack.io/validation-policy";
 
-/// Annotation of a LoadBalancerDriver: with `true`, calls about one load balancer are made one at a time
-/// (b159).
+/// Annotation of a LoadBalancerDriver: with `true`, calls about one load balancer are made one at a time.
 pub const ANNOTATION_ONE_CALL: &str = "lbcf.tkestack.io/one-call-per-load-balancer";
 /// Annotation of a LoadBalancerDriver: the name of a field of `lbInfo`, such as `lbID`. Calls about load
-/// balancers that have the same value are made one at a time (d88).
+/// balancers that have the same value are made one at a time.
 pub const ANNOTATION_ONE_CALL_FIELD: &str = "lbcf.tkestack.io/one-call-per-field";
 /// Annotation of a LoadBalancer or Bind: with `true`, the audit also removes backends whose `recordID`
-/// belongs to no BackendRecord that the controller knows, such as those of another cluster (d53).
+/// belongs to no BackendRecord that the controller knows, such as those of another cluster.
 pub const ANNOTATION_REMOVE_ORPHANS: &str = "lbcf.tkestack.io/remove-orphans";
 /// Annotation of a BackendRecord: the pod or node address that `backendAddr` was generated from, so that
-/// a change is noticed (u13).
+/// a change is noticed.
 pub const ANNOTATION_SOURCE: &str = "lbcf.tkestack.io/backend-source";
 
 /// Annotation of a Service of type LoadBalancer: the class whose load balancers it has. It is set before
 /// the first of them is made, and removed when they are deleted, so that it tells these Services from
-/// those whose finalizer another controller has set (d73).
+/// those whose finalizer another controller has set.
 pub const ANNOTATION_SERVICE_CLASS: &str = "lbcf.tkestack.io/service-class";
-/// Label of the LoadBalancers and BackendGroups of a Service: the Service's name (d72).
+/// Label of the LoadBalancers and BackendGroups of a Service: the Service's name.
 pub const LABEL_SERVICE: &str = "lbcf.tkestack.io/service";
-/// Finalizer of a Service with load balancers, which is Kubernetes' own (d73).
+/// Finalizer of a Service with load balancers, which is Kubernetes' own.
 pub const FINALIZER_SERVICE: &str = "service.kubernetes.io/load-balancer-cleanup";
 
-/// Readiness gate of a pod, whose condition is True when all backends of the pod are registered (d67).
+/// Readiness gate of a pod, whose condition is True when all backends of the pod are registered.
 pub const READINESS_GATE: &str = "lbcf.tkestack.io/registered";
-/// Label of a namespace: with [`INJECT_READINESS_GATE`], its new pods get the readiness gate (d70).
+/// Label of a namespace: with [`INJECT_READINESS_GATE`], its new pods get the readiness gate.
 pub const LABEL_INJECT_READINESS_GATE: &str = "lbcf.tkestack.io/pod-readiness-gate-inject";
 /// The value of [`LABEL_INJECT_READINESS_GATE`].
 pub const INJECT_READINESS_GATE: &str = "enabled";
 
-/// Finalizer of a LoadBalancer or Bind, removed after `deleteLoadBalancer` (b60). The repeated "load" is
+/// Finalizer of a LoadBalancer or Bind, removed after `deleteLoadBalancer`. The repeated "load" is
 /// the original's.
 pub const FINALIZER_LOAD_BALANCER: &str = "lbcf.tkestack.io/delete-load-loadbalancer";
-/// Finalizer of a BackendRecord, removed after `deregisterBackend` (b60).
+/// Finalizer of a BackendRecord, removed after `deregisterBackend`.
 pub const FINALIZER_BACKEND_RECORD: &str = "lbcf.tkestack.io/deregister-backend";
 /// Finalizer of a LoadBalancerDriver that load balancers or backends need to be deleted; removed when the
-/// last of them is gone (d32).
+/// last of them is gone.
 pub const FINALIZER_DRIVER: &str = "lbcf.tkestack.io/driver-in-use";
 
 /// Prefix of the names of drivers and load balancers for all namespaces, which are in
-/// [`SYSTEM_NAMESPACE`] (b53 to b55).
+/// [`SYSTEM_NAMESPACE`].
 pub const SYSTEM_PREFIX: &str = "lbcf-";
-/// The namespace of drivers and load balancers for all namespaces (b53).
+/// The namespace of drivers and load balancers for all namespaces.
 pub const SYSTEM_NAMESPACE: &str = "kube-system";
 
 /// The key of a driver or load balancer that an object in `namespace` refers to by `name`. Only the
-/// prefix decides, for admission and reconciling alike (b54, b57).
+/// prefix decides, for admission and reconciling alike.
 #[must_use]
 pub fn resolve(namespace: &str, name: &str) -> ObjectKey {
     ObjectKey::new(namespace_of(namespace, name), name)
@@ -111,14 +109,14 @@ pub(crate) fn namespace_of<'a>(namespace: &'a str, name: &str) -> &'a str {
     }
 }
 
-/// The name of the record for a port of a pod (b45).
+/// The name of the record for a port of a pod.
 #[must_use]
 pub fn pod_record_name(lb: &str, group: &str, pod_uid: &str, port: i32, protocol: &str) -> String {
     md5_hex(&format!("{lb}_{group}_{pod_uid}_{port}_{protocol}"))
 }
 
-/// The two possible names of a Bind's record for a port of a pod: the original's (b48), and one for the
-/// case that another Bind has a record of that name, because the original's names can collide (u21).
+/// The two possible names of a Bind's record for a port of a pod: the original's, and one for the
+/// case that another Bind has a record of that name, because the original's names can collide.
 #[must_use]
 pub fn bind_record_names(
     bind: &str,
@@ -181,14 +179,14 @@ impl OwnerName<'_> {
     }
 }
 
-/// The name of the record for a static address (b47).
+/// The name of the record for a static address.
 #[must_use]
 pub fn static_record_name(lb: &str, group: &str, addr: &str) -> String {
     md5_hex(&format!("{lb}_{group}_{addr}"))
 }
 
 /// The name of the load balancers and groups of a Service: a DNS label that begins neither like the
-/// names of shared objects nor depends on what follows the Service of the same name (d72).
+/// names of shared objects nor depends on what follows the Service of the same name.
 #[must_use]
 pub(crate) fn of_service(name: &str, uid: &str, port: Option<(i32, &str)>) -> String {
     const NAME: usize = 28;
@@ -203,7 +201,7 @@ pub(crate) fn of_service(name: &str, uid: &str, port: Option<(i32, &str)>) -> St
     }
 }
 
-/// A name as a label value; one that is too long is shortened and ends with a hash (d26).
+/// A name as a label value; one that is too long is shortened and ends with a hash.
 #[must_use]
 pub fn label_value(name: &str) -> String {
     if name.len() <= allowed::LABEL {
@@ -218,7 +216,7 @@ pub fn label_value(name: &str) -> String {
     format!("{head}-{hash}")
 }
 
-/// An address as a label value; characters that are not allowed become `_` (d17).
+/// An address as a label value; characters that are not allowed become `_`.
 #[must_use]
 pub fn address_label(addr: &str) -> String {
     let is_legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -88,7 +88,7 @@ impl Audited<'_> {
     }
 
     /// The backends that no record accounts for, with the verdict about each; none if that cannot be
-    /// known, because a record cannot be parsed (u9) or too many changed.
+    /// known, because a record cannot be parsed or too many changed.
     pub(super) fn orphans(
         &self,
         index: &Index,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Audits until this future is dropped. What is in progress then is continued by the next audit.
 pub(crate) async fn run(context: &Context) -> Infallible {
-    // In a dry run nothing would follow from it (d23).
+    // In a dry run nothing would follow from it.
     if context.options.dry_run {
         return std::future::pending().await;
     }

@@ -54,7 +54,7 @@ impl Health {
     }
 
     /// Reports whether the index is complete, so that the controller reconciles or could become the
-    /// leader, and whether API servers can call its admission webhooks, if it serves them (d49).
+    /// leader, and whether API servers can call its admission webhooks, if it serves them.
     ///
     /// # Errors
     /// What is missing.
@@ -159,7 +159,7 @@ async fn readyz(State(health): State<Health>) -> (StatusCode, String) {
     status(health.ready(), StatusCode::SERVICE_UNAVAILABLE)
 }
 
-/// b146: the healthy response is just `ok`.
+/// The healthy response is just `ok`.
 fn status(state: Result<(), String>, otherwise: StatusCode) -> (StatusCode, String) {
     match state {
         Ok(()) => (StatusCode::OK, "ok".into()),

@@ -1,4 +1,4 @@
-//! The writes until a Service has its load balancers (d72 to d74). No I/O, no clock.
+//! The writes until a Service has its load balancers. No I/O, no clock.
 
 use super::decide::{
     Goal, ServiceAction, ServicePlan, ServiceState, name_of, owned_groups, owned_lbs,
