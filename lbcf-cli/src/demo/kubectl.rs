@@ -4,12 +4,12 @@
 //! rest one type serves all of them, as code for each kind would be several megabytes.
 
 use super::examples::{Manifest, NAMESPACE, NAMESPACE_MANIFEST, POD};
-use lbcf_controller::names::SYSTEM_NAMESPACE;
 use crate::manifests::{apply, resource};
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kube::Client;
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
 use lbcf_controller::api::NamespacedKind as Kind;
+use lbcf_controller::names::SYSTEM_NAMESPACE;
 use serde_json::{Value, json};
 
 /// Of one namespace for each kind: that of the examples.

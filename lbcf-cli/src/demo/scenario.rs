@@ -25,6 +25,11 @@ pub(super) enum StepOutcome {
 
 pub(super) type StepResult = Result<StepOutcome, String>;
 
+/// The result of a step that does not apply, and why.
+pub(super) const fn skipped(why: &'static str) -> StepResult {
+    Ok(StepOutcome::Skipped(why))
+}
+
 pub(super) const NO_MOCK: &str = "needs the mock; other drivers decide otherwise";
 pub(super) const NO_CLOUD_ACCESS: &str =
     "needs the state of the cloud: the mock's, or that of an observer in a fixture (--fixture)";

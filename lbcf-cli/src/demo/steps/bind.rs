@@ -2,7 +2,7 @@
 
 use crate::demo::cloud_view::Target;
 use crate::demo::maps::contains;
-use crate::demo::scenario::{Scenario, StepOutcome, StepResult};
+use crate::demo::scenario::{Scenario, StepResult, skipped};
 use crate::waiting::until;
 use lbcf_controller::api::Bind;
 use lbcf_driver_sdk::webhook::StringMap;
@@ -12,9 +12,9 @@ const LOAD_BALANCERS: usize = 2;
 
 pub(in crate::demo) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
     let Some(bind) = scenario.profile.bind() else {
-        return Ok(StepOutcome::Skipped(
+        return skipped(
             "needs three different load balancers: as many items of loadBalancer.valid, or {{unique}} or {{number}} in one",
-        ));
+        );
     };
     scenario.apply::<Bind>(&bind).await?;
     let (own, of_bind) = (&scenario.parameters, &scenario.profile.bind_parameters);

@@ -2,7 +2,7 @@
 
 use crate::demo::examples::LOAD_BALANCER_NAME;
 use crate::demo::maps::contains;
-use crate::demo::scenario::{NO_CLOUD_ACCESS, Scenario, StepOutcome, StepResult};
+use crate::demo::scenario::{NO_CLOUD_ACCESS, Scenario, StepOutcome, StepResult, skipped};
 use crate::waiting::until;
 use lbcf_controller::api::LoadBalancer;
 use mock_driver::azure::AzureState;
@@ -12,12 +12,10 @@ const INTERNAL: &str = "azure-load-balancer-internal";
 
 pub(in crate::demo) async fn attributes(scenario: &mut Scenario<'_>) -> StepResult {
     let Some(updated) = &scenario.profile.updated_attributes else {
-        return Ok(StepOutcome::Skipped(
-            "the fixture has no loadBalancer.update",
-        ));
+        return skipped("the fixture has no loadBalancer.update");
     };
     if !scenario.environment.cloud.is_accessible() {
-        return Ok(StepOutcome::Skipped(NO_CLOUD_ACCESS));
+        return skipped(NO_CLOUD_ACCESS);
     }
     let before = scenario.environment.calls();
     change(scenario, scenario.profile.attributes_patch(updated)).await?;

@@ -1,14 +1,12 @@
 //! The driver or the controller is not there while pods change.
 
-use crate::demo::scenario::{Scenario, StepOutcome, StepResult};
+use crate::demo::scenario::{Scenario, StepResult, skipped};
 use crate::waiting::until;
 use k8s_openapi::api::core::v1::Pod;
 
 pub(in crate::demo) async fn driver_down(scenario: &mut Scenario<'_>) -> StepResult {
     if !scenario.environment.has_mock() {
-        return Ok(StepOutcome::Skipped(
-            "needs the mock; the driver of --driver-url cannot be stopped from here",
-        ));
+        return skipped("needs the mock; the driver of --driver-url cannot be stopped from here");
     }
     scenario.print_note("the driver stops")?;
     scenario.environment.stop_driver().await;

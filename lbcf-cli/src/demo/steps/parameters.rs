@@ -2,7 +2,7 @@
 
 use crate::demo::examples::GROUP_NAME;
 use crate::demo::maps::{in_words, patch};
-use crate::demo::scenario::{Scenario, StepOutcome, StepResult};
+use crate::demo::scenario::{Scenario, StepResult, skipped};
 use lbcf_controller::api::BackendGroup;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde_json::json;
@@ -10,9 +10,7 @@ use serde_json::json;
 /// Admission calls validateBackend, and nothing is stored.
 pub(in crate::demo) async fn refused(scenario: &mut Scenario<'_>) -> StepResult {
     let Some(refused) = &scenario.profile.refused_parameters else {
-        return Ok(StepOutcome::Skipped(
-            "the fixture has no backend.parameters.invalid",
-        ));
+        return skipped("the fixture has no backend.parameters.invalid");
     };
     let before = scenario.environment.calls();
     let Err(refusal) = change(scenario, refused).await else {
@@ -32,9 +30,7 @@ pub(in crate::demo) async fn refused(scenario: &mut Scenario<'_>) -> StepResult 
 
 pub(in crate::demo) async fn updated(scenario: &mut Scenario<'_>) -> StepResult {
     let Some(updated) = scenario.profile.updated_parameters.clone() else {
-        return Ok(StepOutcome::Skipped(
-            "the fixture has no backend.parameters.update",
-        ));
+        return skipped("the fixture has no backend.parameters.update");
     };
     change(scenario, &updated).await?;
     scenario.parameters = updated;

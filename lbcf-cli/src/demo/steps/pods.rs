@@ -2,7 +2,7 @@
 
 use crate::demo::examples::{DRIVER, DRIVER_NAME, GROUP, GROUP_NAME, NAMESPACE_MANIFEST, POD};
 use crate::demo::kubectl;
-use crate::demo::scenario::{NO_MOCK, Scenario, StepOutcome, StepResult};
+use crate::demo::scenario::{NO_MOCK, Scenario, StepOutcome, StepResult, skipped};
 use crate::waiting::until;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
@@ -56,7 +56,7 @@ pub(in crate::demo) async fn pod_deleted(scenario: &mut Scenario<'_>) -> StepRes
 /// The driver decides that a pod which is not ready stays registered.
 pub(in crate::demo) async fn judged(scenario: &mut Scenario<'_>) -> StepResult {
     if !scenario.environment.has_mock() {
-        return Ok(StepOutcome::Skipped(NO_MOCK));
+        return skipped(NO_MOCK);
     }
     let (pod, others) = scenario.pods.split_first().ok_or("there is no pod")?;
     let webhook = json!({"driverName": DRIVER_NAME, "failurePolicy": "DoNothing"});

@@ -1,7 +1,7 @@
 //! A Deployment behind a Service is rolled out while its pods have the readiness gate.
 
 use crate::demo::examples::{DEPLOYMENT, ENDPOINTS_GROUP, NAMESPACE, SERVICE};
-use crate::demo::scenario::{Scenario, StepOutcome, StepResult};
+use crate::demo::scenario::{Scenario, StepOutcome, StepResult, skipped};
 use crate::waiting::until;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
@@ -22,9 +22,7 @@ const OBSERVATION_INTERVAL: Duration = Duration::from_millis(1);
 
 pub(in crate::demo) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
     if !scenario.environment.has_mock() {
-        return Ok(StepOutcome::Skipped(
-            "needs the mock, whose cloud is read each millisecond",
-        ));
+        return skipped("needs the mock, whose cloud is read each millisecond");
     }
     scenario.apply::<Service>(&SERVICE.into()).await?;
     let group = scenario.profile.group(ENDPOINTS_GROUP);

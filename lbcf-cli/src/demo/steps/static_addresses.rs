@@ -3,7 +3,7 @@
 
 use crate::demo::examples::{DRIVER_NAME, STATIC_GROUP};
 use crate::demo::kubectl;
-use crate::demo::scenario::{NO_MOCK, Scenario, StepOutcome, StepResult};
+use crate::demo::scenario::{NO_MOCK, Scenario, StepOutcome, StepResult, skipped};
 use crate::waiting::until;
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Conditions, LoadBalancer, LoadBalancerDriver, condition_types,
@@ -17,7 +17,7 @@ const ADDRESSES: [&str; 2] = ["1.1.1.1:8080", "my-web.com:8080"];
 
 pub(in crate::demo) async fn register(scenario: &mut Scenario<'_>) -> StepResult {
     if !scenario.environment.has_mock() {
-        return Ok(StepOutcome::Skipped(NO_MOCK));
+        return skipped(NO_MOCK);
     }
     let load_balancer = scenario.profile.load_balancer_of_static();
     scenario.apply::<LoadBalancer>(&load_balancer).await?;
@@ -31,7 +31,7 @@ pub(in crate::demo) async fn register(scenario: &mut Scenario<'_>) -> StepResult
 
 pub(in crate::demo) async fn left_over(scenario: &mut Scenario<'_>) -> StepResult {
     let Some(faults) = scenario.environment.faults() else {
-        return Ok(StepOutcome::Skipped(NO_MOCK));
+        return skipped(NO_MOCK);
     };
     let rule = deregistration_fails();
     let endpoint = format!("{}/_mock/faults", scenario.environment.driver_url);
