@@ -149,7 +149,7 @@ const PROBLEM_LIMIT: usize = 500;
 /// The response to a request that is not an admission review.
 type BadRequest = (StatusCode, String);
 
-fn routes<S: ClusterReader>(state: &Arc<S>) -> Router {
+pub(super) fn routes<S: ClusterReader>(state: &Arc<S>) -> Router {
     let in_flight = Arc::new(Semaphore::new(IN_FLIGHT));
     let router = HOOKS.iter().fold(Router::new(), |router, hook| {
         let endpoint = Arc::new(WebhookEndpoint {

@@ -1,7 +1,7 @@
 //! A cluster and drivers with the behaviour that a test sets, and requests as an API server sends them.
 
 use crate::admission::cluster_reader::{ClusterReader, LookupError};
-use crate::admission::http;
+use crate::admission::server::routes;
 use crate::admission::table::{Action, HOOKS, Operation};
 use crate::api::{LoadBalancer, LoadBalancerDriver, ObjectKey};
 use crate::drivers::DriverError;
@@ -272,7 +272,7 @@ pub(in crate::admission) async fn send(
     world: &Arc<World>,
     request: Request<Body>,
 ) -> (StatusCode, String) {
-    let response = http::routes(world).oneshot(request).await.unwrap();
+    let response = routes(world).oneshot(request).await.unwrap();
     let status = response.status();
     let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
     (status, String::from_utf8(body.to_vec()).unwrap())

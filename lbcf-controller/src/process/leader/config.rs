@@ -173,7 +173,6 @@ fn whole_seconds(config: &LeaderElection) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use super::*;
     use std::time::Duration;
 
     fn with(change: impl FnOnce(&mut LeaderElection)) -> LeaderElection {

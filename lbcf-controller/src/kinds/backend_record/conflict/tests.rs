@@ -122,7 +122,7 @@ fn d41_a_conflict_is_resolved_by_ensuring_and_by_nothing_else() {
         "a failed call leaves the condition, which proves that one is needed"
     );
     let resolved = condition(&stays, &conditions, &Sharing::Agreed, true).unwrap();
-    assert!(is_news(&conditions, &resolved));
+    assert!(resolved.is_news(&conditions));
     let conditions = [resolved];
     assert!(!needs_ensure(&conditions, &Sharing::Agreed));
     assert_eq!(condition(&stays, &conditions, &Sharing::Agreed, true), None);
