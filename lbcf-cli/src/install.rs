@@ -3,7 +3,7 @@
 use crate::new::Namespace;
 use lbcf_controller::admission::{Endpoint, configurations_yaml};
 use lbcf_controller::api::crds_yaml;
-use lbcf_controller::names::{CONTROLLER, SYSTEM_NAMESPACE};
+use lbcf_controller::names::{self, SYSTEM_NAMESPACE};
 use std::error::Error;
 use std::fmt;
 use std::io::Write;
@@ -63,7 +63,7 @@ pub(crate) fn print(args: &InstallArgs) -> Result<(), Box<dyn Error>> {
 fn manifests(namespace: &impl fmt::Display, image: &Image) -> Result<String, Box<dyn Error>> {
     let endpoint = Endpoint::Service {
         namespace: namespace.to_string(),
-        name: CONTROLLER.into(),
+        name: names::CONTROLLER.into(),
         port: 443,
     };
     let mut printed = crds_yaml()?;
