@@ -167,7 +167,7 @@ fn message(findings: &Findings, paths: &[PathBuf], ci: Option<Ci>) -> String {
     let ci = match ci {
         None => "--ci github or --ci gitlab helps with CI.\n".to_owned(),
         Some(Ci::Github) => "In the workflow, replace the lines after FILL-IN.\n".to_owned(),
-        Some(Ci::Gitlab) => format!("\n{}", GITLAB),
+        Some(Ci::Gitlab) => format!("\n{GITLAB}"),
     };
     format!(
         "{written}{probe}
