@@ -5,10 +5,8 @@ use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use lbcf_controller::Options;
 use lbcf_controller::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
 use lbcf_e2e::manifests::{self, DRIVER, GROUP, LB, NAMESPACE, SYSTEM};
-use lbcf_e2e::{World, until};
+use lbcf_e2e::{CONTROLLER, World, until};
 use serde_json::{Value, json};
-
-const CONTROLLER: &str = "lbcf-controller";
 
 async fn world() -> (World, lbcf_e2e::AdmittingController) {
     let world = World::bare().await;

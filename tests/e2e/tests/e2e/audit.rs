@@ -370,7 +370,7 @@ async fn d53_a_load_balancer_that_is_not_audited_any_more_claims_nothing() {
         audit_period: Duration::ZERO,
         ..World::quick()
     };
-    let controller = world.start_controller_with(world.client_as("lbcf-controller"), options);
+    let controller = world.start(options);
     until_not_audited().await;
     controller.abort();
 }

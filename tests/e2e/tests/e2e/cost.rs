@@ -6,24 +6,10 @@ use lbcf_controller::api::{
 };
 use lbcf_driver_sdk::webhook::Protocol;
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE, SERVICE};
-use lbcf_e2e::{World, is_exhaustive, until};
-use local_cluster::{RequestCounts, RequestKey};
+use lbcf_e2e::{CONTROLLER, World, is_exhaustive, until};
+use local_cluster::RequestKey;
 use serde_json::json;
 use std::time::Duration;
-
-const CONTROLLER: &str = "lbcf-controller";
-
-fn by_controller(key: &RequestKey, resource: &str) -> bool {
-    key.user_agent == CONTROLLER && key.is_write() && key.resource == resource
-}
-
-fn record_writes(counts: &RequestCounts) -> u64 {
-    counts.count(|key| by_controller(key, "lbcf.tkestack.io/backendrecords"))
-}
-
-fn group_writes(counts: &RequestCounts) -> u64 {
-    counts.count(|key| by_controller(key, "lbcf.tkestack.io/backendgroups"))
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn registering_costs_three_writes_and_two_webhooks_deregistering_two_and_one() {
@@ -38,45 +24,29 @@ async fn registering_costs_three_writes_and_two_webhooks_deregistering_two_and_o
     let all: Vec<&str> = std::iter::once("web-0")
         .chain(names.iter().map(String::as_str))
         .collect();
-    let (writes, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     for name in &names {
         world.create(&manifests::pod(name)).await;
     }
     world.until_targets(&all, "50").await;
     world.until_settled().await;
-    let registering = world.cluster.requests().since(&writes);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(record_writes(&registering), 3 * MORE, "{registering:?}");
-    assert_eq!(
-        registering.writes_by(CONTROLLER),
-        3 * MORE + group_writes(&registering)
-    );
-    assert_eq!(
-        (
-            called.get("generateBackendAddr"),
-            called.get("ensureBackend")
-        ),
-        (MORE, MORE)
-    );
-    assert_eq!(called.total(), 2 * MORE);
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 3 * MORE, "{cost:?}");
+    let of_groups = cost.writes("backendgroups");
+    assert_eq!(cost.all_writes(), 3 * MORE + of_groups);
+    cost.assert_calls([("generateBackendAddr", MORE), ("ensureBackend", MORE)]);
 
-    let (writes, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     for name in &names {
         world.delete::<Pod>(NAMESPACE, name).await;
     }
     world.until_targets(&["web-0"], "50").await;
     world.until_settled().await;
-    let deregistering = world.cluster.requests().since(&writes);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(record_writes(&deregistering), 2 * MORE, "{deregistering:?}");
-    assert_eq!(
-        deregistering.writes_by(CONTROLLER),
-        2 * MORE + group_writes(&deregistering)
-    );
-    assert_eq!(
-        (called.get("deregisterBackend"), called.total()),
-        (MORE, MORE)
-    );
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 2 * MORE, "{cost:?}");
+    let of_groups = cost.writes("backendgroups");
+    assert_eq!(cost.all_writes(), 2 * MORE + of_groups);
+    cost.assert_calls([("deregisterBackend", MORE)]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -87,17 +57,16 @@ async fn a_change_of_parameters_costs_two_writes_and_one_webhook_a_backend() {
     let pods = ["web-0", "web-1", "web-2", "web-3", "web-4"];
     world.until_targets(&pods, "50").await;
     world.until_settled().await;
-    let (writes, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
     world
         .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
         .await;
     world.until_targets(&pods, "80").await;
     world.until_settled().await;
-    let changing = world.cluster.requests().since(&writes);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(record_writes(&changing), 2 * 5);
-    assert_eq!((called.get("ensureBackend"), called.total()), (5, 5));
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 2 * 5);
+    cost.assert_calls([("ensureBackend", 5)]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -141,7 +110,7 @@ async fn b114_a_groups_status_is_written_at_most_once_a_second_while_it_changes(
     world.apply_basics(1).await;
     world.until_targets(&["web-0"], "50").await;
     world.until_settled().await;
-    let (before, began) = (world.cluster.requests(), tokio::time::Instant::now());
+    let (before, began) = (world.cost(), tokio::time::Instant::now());
     // The counts change with each of these steps, many times a second.
     while began.elapsed() < Duration::from_millis(3500) {
         world.set_ready("web-0", false).await;
@@ -151,7 +120,7 @@ async fn b114_a_groups_status_is_written_at_most_once_a_second_while_it_changes(
     }
     world.until_settled().await;
     let seconds = began.elapsed().as_secs() + 1;
-    let writes = group_writes(&world.cluster.requests().since(&before));
+    let writes = world.cost_since(&before).writes("backendgroups");
     assert!(
         (1..=seconds + 1).contains(&writes),
         "{writes} writes in {seconds} s"
@@ -205,21 +174,20 @@ async fn exhaustive_b141_u35_u37_u41_d77_five_minutes_at_rest_cost_nothing_and_n
         events.iter().any(is_last).then_some(())
     })
     .await;
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     tokio::time::pause();
     advance(Duration::from_secs(300)).await;
     controller.abort();
     let _controller = world.start_controller();
     advance(Duration::from_secs(300)).await;
-    let at_rest = world.cluster.requests().since(&before);
+    let at_rest = world.cost_since(&before);
     let is_watch = |key: &RequestKey| key.user_agent == CONTROLLER && key.verb == "watch";
-    assert!(
-        at_rest.count(is_watch) > 8,
-        "watches were restarted: {at_rest:?}"
-    );
-    let writes = at_rest.count(|key| key.user_agent == CONTROLLER && key.is_write());
+    let watches = at_rest.requests.count(is_watch);
+    assert!(watches > 8, "watches were restarted: {at_rest:?}");
+    let is_write = |key: &RequestKey| key.user_agent == CONTROLLER && key.is_write();
+    let writes = at_rest.requests.count(is_write);
     assert_eq!(writes, 0, "events included: {at_rest:?}");
-    assert_eq!(world.cloud.calls().difference(&calls).total(), 0);
+    at_rest.assert_calls([]);
     let records: Vec<BackendRecord> = world.all().await;
     assert_eq!(records.len(), backends + pods);
 }

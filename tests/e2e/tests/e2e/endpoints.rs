@@ -1,6 +1,5 @@
 //! The endpoints of a service as backends.
 
-mod bad_input;
 mod pods;
 mod slices;
 mod wire;
@@ -12,14 +11,11 @@ use lbcf_e2e::{DriverProxy, World};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-const CONTROLLER: &str = "lbcf-controller";
-
 /// A world with a load balancer and a controller behind a proxy.
 async fn setup(options: Options) -> (World, DriverProxy, JoinHandle<()>) {
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
-    let client = world.cluster.client_as(CONTROLLER);
-    let controller = world.start_controller_with(client, options);
+    let controller = world.start(options);
     world.create_driver().await;
     world.create(&manifests::load_balancer(LB)).await;
     (world, proxy, controller)

@@ -7,12 +7,11 @@ use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, Conditions, LoadBalancer, LoadBalancerDriver, NamespacedKind,
 };
 use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE, OWN_DRIVER, SYSTEM};
-use lbcf_e2e::{World, until, until_is};
+use lbcf_e2e::{CONTROLLER, World, until, until_is};
 use local_cluster::{ErrorResponse, Fault, RequestFilter, Verb};
 use serde_json::json;
 use std::time::Duration;
 
-const CONTROLLER: &str = "lbcf-controller";
 const FINALIZER: &str = "lbcf.tkestack.io/driver-in-use";
 
 /// Creates a driver, a load balancer, a group, a Bind and pods in [`NAMESPACE`], and waits until the

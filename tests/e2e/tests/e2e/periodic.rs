@@ -8,14 +8,12 @@ use lbcf_controller::api::{
 };
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{DriverProxy, ProxyAction, World, until};
-use local_cluster::RequestCounts;
 use serde_json::json;
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-const CONTROLLER: &str = "lbcf-controller";
 /// The period of these tests; real ones are at least 10 s.
 const PERIOD: Duration = Duration::from_millis(300);
 
@@ -29,8 +27,7 @@ fn options() -> Options {
 async fn setup() -> (World, DriverProxy, JoinHandle<()>) {
     let mut world = World::without_rules().await;
     let proxy = world.start_proxy().await;
-    let client = world.cluster.client_as(CONTROLLER);
-    let controller = world.start_controller_with(client, options());
+    let controller = world.start(options());
     world.create(&manifests::driver(&world.driver_url())).await;
     (world, proxy, controller)
 }
@@ -111,15 +108,11 @@ async fn until_calls_stop(proxy: &DriverProxy) {
 /// backends, on a busy machine after some periods.
 async fn until_writes_stop(world: &World) {
     until("the writes stop", async || {
-        let before = world.cluster.requests();
+        let before = world.cost();
         tokio::time::sleep(Duration::from_secs(1)).await;
-        (writes(world, &before) == 0).then_some(())
+        (world.cost_since(&before).all_writes() == 0).then_some(())
     })
     .await;
-}
-
-fn writes(world: &World, before: &RequestCounts) -> u64 {
-    world.cluster.requests().since(before).writes_by(CONTROLLER)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -134,11 +127,11 @@ async fn b18_u35_a_load_balancer_is_ensured_each_period_and_nothing_is_written()
     world
         .until_event("LoadBalancer", "SuccEnsureLoadBalancer")
         .await;
-    let before = world.cluster.requests();
+    let before = world.cost();
     let ensured = proxy.calls_of("ensureLoadBalancer").len();
     until_ensured(&proxy, "ensureLoadBalancer", 1, ensured + 4, PERIOD).await;
-    assert_eq!(writes(&world, &before), 0);
-    assert_eq!(world.cluster.requests().since(&before).event_writes(), 0);
+    let cost = world.cost_since(&before);
+    assert_eq!((cost.all_writes(), cost.requests.event_writes()), (0, 0));
     let calls = proxy.calls_of("ensureLoadBalancer");
     let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
     let info = serde_json::to_value(lb.status.unwrap().lb_info).unwrap();
@@ -154,16 +147,14 @@ async fn b18_u35_a_load_balancer_is_ensured_each_period_and_nothing_is_written()
     // It continues after a restart.
     controller.abort();
     let _ = controller.await;
-    let (before, ensured) = (
-        world.cluster.requests(),
-        proxy.calls_of("ensureLoadBalancer").len(),
-    );
-    let _controller = world.start_controller_with(world.cluster.client_as(CONTROLLER), options());
+    let ensured = proxy.calls_of("ensureLoadBalancer").len();
+    let before = world.cost();
+    let _controller = world.start(options());
     until("it is ensured again", async || {
         (proxy.calls_of("ensureLoadBalancer").len() >= ensured + 3).then_some(())
     })
     .await;
-    assert_eq!(writes(&world, &before), 0);
+    assert_eq!(world.cost_since(&before).all_writes(), 0);
     world.delete_basics().await;
     until_calls_stop(&proxy).await;
 }
@@ -182,10 +173,10 @@ async fn b121_u35_backends_are_ensured_each_period_and_nothing_is_written() {
         events.iter().any(is_last).then_some(())
     })
     .await;
-    let before = world.cluster.requests();
+    let before = world.cost();
     until_ensured(&proxy, "ensureBackend", 3, 5, PERIOD).await;
-    assert_eq!(writes(&world, &before), 0);
-    assert_eq!(world.cluster.requests().since(&before).event_writes(), 0);
+    let cost = world.cost_since(&before);
+    assert_eq!((cost.all_writes(), cost.requests.event_writes()), (0, 0));
     assert_eq!(proxy.calls_of("generateBackendAddr").len(), 3);
     assert_eq!(proxy.calls_of("ensureLoadBalancer").len(), 0);
     // A backend that was unbound by hand is bound again.
@@ -267,11 +258,11 @@ async fn d14_u35_a_binds_load_balancers_and_backends_are_ensured_each_period() {
         world.until_records(2).await;
         until_ensured(&proxy, "ensureLoadBalancer", 2, 2, period).await;
         until_writes_stop(&world).await;
-        let before = world.cluster.requests();
+        let before = world.cost();
         let ensured = proxy.calls_of("ensureLoadBalancer").len() / 2;
         until_ensured(&proxy, "ensureLoadBalancer", 2, ensured + 2, period).await;
         until_ensured(&proxy, "ensureBackend", 2, 4, period).await;
-        assert_eq!(writes(&world, &before), 0);
+        assert_eq!(world.cost_since(&before).all_writes(), 0);
         for call in proxy.calls_of("ensureLoadBalancer") {
             let name = call.body["attributes"]["name"].as_str().unwrap();
             let entry = world.entry(BIND, name).await.unwrap();

@@ -3,11 +3,10 @@
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{BackendGroup, BackendRecord, Conditions, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
-use lbcf_e2e::{World, is_exhaustive, until};
+use lbcf_e2e::{CONTROLLER, World, is_exhaustive, until};
 use local_cluster::{RequestCounts, RequestKey};
 use std::collections::BTreeMap;
 
-const CONTROLLER: &str = "lbcf-controller";
 const RECORDS: &str = "lbcf.tkestack.io/backendrecords";
 const GROUPS: &str = "lbcf.tkestack.io/backendgroups";
 

@@ -14,13 +14,10 @@ use lbcf_e2e::{World, until, until_is};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::task::JoinHandle;
 
-const CONTROLLER: &str = "lbcf-controller";
-
 /// A world with a driver that has the class, and a controller.
 async fn setup(mode: ServiceMode) -> (World, JoinHandle<()>) {
     let world = World::new().await;
-    let client = world.cluster.client_as(CONTROLLER);
-    let controller = world.start_controller_with(client, World::quick());
+    let controller = world.start(World::quick());
     world.create_class_driver(mode).await;
     (world, controller)
 }

@@ -56,12 +56,9 @@ async fn u9_nothing_is_decided_before_every_kind_is_listed() {
         world.until_targets(&pods, "50").await;
         world.until_settled().await;
         let called = world.cloud.calls().difference(&calls);
+        let of = |webhook| called.get(webhook);
         assert_eq!(
-            (
-                called.get("deregisterBackend"),
-                called.get("ensureBackend"),
-                called.total()
-            ),
+            (of("deregisterBackend"), of("ensureBackend"), called.total()),
             (1, 1, 3),
             "{held} was listed late"
         );
@@ -113,12 +110,9 @@ async fn u9_nothing_about_services_and_binds_is_decided_before_every_kind_is_lis
         world.delete::<Pod>(NAMESPACE, "web-1").await;
         world.until_records(4).await;
         let called = world.cloud.calls().difference(&calls);
+        let of = |webhook| called.get(webhook);
         assert_eq!(
-            (
-                called.get("deregisterBackend"),
-                called.get("ensureBackend"),
-                called.total()
-            ),
+            (of("deregisterBackend"), of("ensureBackend"), called.total()),
             (2, 2, 6),
             "{held} was listed late"
         );

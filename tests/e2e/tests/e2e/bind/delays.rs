@@ -247,7 +247,7 @@ async fn d57_a_wall_clock_that_is_set_back_delays_no_retry() {
         wall_clock,
         ..World::options()
     };
-    let start = || world.start_controller_with(world.client_as("lbcf-controller"), options.clone());
+    let start = || world.start(options.clone());
     let fail = || proxy.rule(fails_with_delay("createLoadBalancer", DELAY));
     let stored = async || {
         until("the retry time is stored", async || {

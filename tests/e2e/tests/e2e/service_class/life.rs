@@ -1,8 +1,8 @@
 //! From creation to deletion.
 
 use super::{
-    CONTROLLER, create_pods, finalizers, ingress_of, reasons, service, setup, until_listeners,
-    until_ports, until_released,
+    create_pods, finalizers, ingress_of, reasons, service, setup, until_listeners, until_ports,
+    until_released,
 };
 use k8s_openapi::api::core::v1::Service;
 use lbcf_controller::api::{BackendGroup, LoadBalancer, ServiceMode};
@@ -78,13 +78,7 @@ async fn d72_at_rest_a_service_costs_no_write_and_what_a_user_edits_one() {
         "MONTHLY"
     );
 
-    let of_services = |since| {
-        let made = world.cluster.requests().since(since);
-        made.count(|key| {
-            key.user_agent == CONTROLLER && key.is_write() && key.resource == "services"
-        })
-    };
-    let before = world.cluster.requests();
+    let before = world.cost();
     let lb = world.all::<LoadBalancer>().await.remove(0);
     let name = lb.metadata.name.clone().unwrap();
     let edited = json!({"spec": {"attributes": {"chargeType": "FREE"}}});
@@ -120,7 +114,7 @@ async fn d72_at_rest_a_service_costs_no_write_and_what_a_user_edits_one() {
     .await;
     world.until_settled().await;
     assert_eq!(
-        of_services(&before),
+        world.cost_since(&before).writes("services"),
         0,
         "only the edited objects are written"
     );
