@@ -66,4 +66,4 @@ pub use seed::scrambled;
 pub use stored::ClusterService;
 pub use tampered::tampered;
 pub use wait::{until, until_is, until_within};
-pub use world::World;
+pub use world::{World, kill};

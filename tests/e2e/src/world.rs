@@ -454,6 +454,12 @@ async fn create_crds(client: &Client, crds: &[CustomResourceDefinition]) {
     }
 }
 
+/// Ends a task, and returns when nothing of it runs any more.
+pub async fn kill<T>(task: JoinHandle<T>) {
+    task.abort();
+    let _ = task.await;
+}
+
 fn run_controller(controller: Controller) -> JoinHandle<()> {
     tokio::spawn(async move {
         let ended = controller.run(std::future::pending()).await;

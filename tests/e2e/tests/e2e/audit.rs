@@ -65,7 +65,7 @@ async fn audits(proxy: &DriverProxy, count: usize) {
 
 /// The condition Drift of the load balancer.
 async fn drift(world: &World) -> Option<Condition> {
-    let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+    let lb = world.get::<LoadBalancer>(LB).await;
     lb.status?.conditions.find("Drift").cloned()
 }
 

@@ -35,11 +35,7 @@ async fn setup_in(mut world: World, pods: usize) -> (World, DriverProxy, JoinHan
     let proxy = world.start_proxy().await;
     let controller = start(&world);
     world.create(&manifests::driver(&world.driver_url())).await;
-    for number in 0..pods {
-        world
-            .create(&manifests::pod(&format!("web-{number}")))
-            .await;
-    }
+    world.create_pods(pods).await;
     (world, proxy, controller)
 }
 

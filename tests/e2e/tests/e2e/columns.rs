@@ -4,7 +4,7 @@ use http::Request;
 use http::header::ACCEPT;
 use lbcf_controller::api::{Bind, LoadBalancer};
 use lbcf_e2e::manifests::{self, BIND, LB, NAMESPACE};
-use lbcf_e2e::{ProxyAction, World, until, until_is};
+use lbcf_e2e::{ProxyAction, World, kill, until, until_is};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -117,21 +117,16 @@ async fn d8_b114_a_binds_counts_cost_at_most_one_write_in_the_status_interval() 
     world.create(&manifests::bind(BIND, &["left"])).await;
     world.until_entry(BIND, "left", "Ready", ("True", "")).await;
     let before = world.cost();
-    for number in 0..PODS {
-        world
-            .create(&manifests::pod(&format!("web-{number}")))
-            .await;
-    }
+    world.create_pods(PODS).await;
     world.until_records(PODS).await;
     // The entry was written less than an hour ago.
     assert_eq!(world.cost_since(&before).writes("binds"), 0);
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
 
     let before = world.cost();
     let _controller = world.start(World::options());
     until("the counts are written", async || {
-        let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+        let bind = world.get::<Bind>(BIND).await;
         let status = bind.status.unwrap();
         (status.registered_backends == 20 && status.backends == 20).then_some(())
     })

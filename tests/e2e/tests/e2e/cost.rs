@@ -58,10 +58,7 @@ async fn a_change_of_parameters_costs_two_writes_and_one_webhook_a_backend() {
     world.until_targets(&pods, "50").await;
     world.until_settled().await;
     let before = world.cost();
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
-        .await;
+    world.set_weight::<BackendGroup>(GROUP, "80").await;
     world.until_targets(&pods, "80").await;
     world.until_settled().await;
     let cost = world.cost_since(&before);
@@ -79,12 +76,9 @@ async fn at_most_two_events_for_a_backend() {
         .await;
     world.until_settled().await;
     // Events are written concurrently; the group's is the last one.
-    until("the last event is written", async || {
-        let events: Vec<Event> = world.all().await;
-        let is_last = |event: &Event| event.reason.as_deref() == Some("SuccSyncedBackendGroup");
-        events.iter().any(is_last).then_some(())
-    })
-    .await;
+    world
+        .until_event("BackendGroup", "SuccSyncedBackendGroup")
+        .await;
     let before = world.all::<Event>().await;
     let of_records = before
         .iter()
@@ -143,17 +137,13 @@ async fn exhaustive_b141_u35_u37_u41_d77_five_minutes_at_rest_cost_nothing_and_n
     let controller = world.start_controller();
     world.create(&manifests::driver(&world.driver_url())).await;
     world.create(&manifests::load_balancer(LB)).await;
-    for number in 0..pods {
-        world
-            .create(&manifests::pod(&format!("web-{number}")))
-            .await;
-    }
+    world.create_pods(pods).await;
     // A Bind on the endpoints of a service, which are the same pods.
     world.create(&manifests::service(SERVICE, 30080)).await;
     let bind = manifests::service_bind(BIND, SERVICE, ServiceMode::Endpoints, &["left"]);
     world.create(&bind).await;
     until("every endpoint is registered", async || {
-        let bind: Bind = world.api(NAMESPACE).get(BIND).await.unwrap();
+        let bind = world.get::<Bind>(BIND).await;
         let status = bind.status?;
         let is_ready = status.conditions.is_true(condition_types::READY);
         (is_ready && usize::try_from(status.registered_backends) == Ok(pods)).then_some(())
@@ -164,16 +154,13 @@ async fn exhaustive_b141_u35_u37_u41_d77_five_minutes_at_rest_cost_nothing_and_n
     group.spec.pods.as_mut().unwrap().ports = ports.collect();
     world.create(&group).await;
     until("every backend is registered", async || {
-        let group: BackendGroup = world.api(NAMESPACE).get(GROUP).await.unwrap();
+        let group = world.get::<BackendGroup>(GROUP).await;
         (usize::try_from(group.status?.registered_records) == Ok(backends)).then_some(())
     })
     .await;
-    until("the last event is written", async || {
-        let events: Vec<Event> = world.all().await;
-        let is_last = |event: &Event| event.reason.as_deref() == Some("SuccSyncedBackendGroup");
-        events.iter().any(is_last).then_some(())
-    })
-    .await;
+    world
+        .until_event("BackendGroup", "SuccSyncedBackendGroup")
+        .await;
     let before = world.cost();
     tokio::time::pause();
     advance(Duration::from_secs(300)).await;

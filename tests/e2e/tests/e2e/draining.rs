@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{BackendRecord, ConditionStatus, Conditions, condition_types};
 use lbcf_e2e::manifests::NAMESPACE;
-use lbcf_e2e::{ProxyAction, World, until};
+use lbcf_e2e::{ProxyAction, World, kill, until};
 use serde_json::{Value, json};
 
 /// The only record that is being deleted.
@@ -45,8 +45,7 @@ async fn d71_a_driver_learns_since_when_a_backend_drains_also_from_the_next_cont
         (proxy.calls_of("deregisterBackend").len() >= 4).then_some(())
     })
     .await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     let asked = proxy.calls_of("deregisterBackend").len();
     let _controller = world.start_controller();
     until("the next controller asks, too", async || {

@@ -7,7 +7,7 @@ use lbcf_controller::api::{
 };
 use lbcf_controller::{Backoff, CallCounts, Controller, Health, Options};
 use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, SYSTEM};
-use lbcf_e2e::{CONTROLLER, DriverProxy, ProxiedCall, ProxyAction, World, until, until_is};
+use lbcf_e2e::{CONTROLLER, DriverProxy, ProxiedCall, ProxyAction, World, kill, until, until_is};
 use serde_json::{Value, json};
 use std::future::pending;
 use std::time::Duration;
@@ -201,12 +201,9 @@ async fn d50_b141_at_rest_healthz_is_the_only_call_and_nothing_is_written() {
         .await;
     world.until_settled().await;
     until_healthy(&world, "True", "").await;
-    until("the last event is written", async || {
-        let events: Vec<Event> = world.all().await;
-        let is_last = |event: &Event| event.reason.as_deref() == Some("SuccSyncedBackendGroup");
-        events.iter().any(is_last).then_some(())
-    })
-    .await;
+    world
+        .until_event("BackendGroup", "SuccSyncedBackendGroup")
+        .await;
     let (before, calls) = (world.cost(), proxy.count());
     for _ in 0..5 {
         until_asked_again(&proxy).await;
@@ -308,8 +305,7 @@ async fn d50_without_a_period_no_driver_is_asked_and_an_old_condition_goes() {
     let first = world.start(options());
     world.create_driver().await;
     until_healthy(&world, "False", "WebhookError").await;
-    first.abort();
-    let _ = first.await;
+    kill(first).await;
     proxy.forward_all();
     let before = proxy.calls_of("healthz").len();
     let _next = world.start_controller();

@@ -9,7 +9,7 @@ use lbcf_controller::api::{
 };
 use lbcf_controller::conversion::{ManifestFile, convert};
 use lbcf_controller::{Options, names};
-use lbcf_e2e::{World, until, until_is};
+use lbcf_e2e::{World, kill, until, until_is};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -254,8 +254,7 @@ async fn d20_d21_b58_manifests_of_every_edition_are_converted_applied_and_regist
     for (_, record) in &records {
         create_owner(&world, record).await;
     }
-    controller.task.abort();
-    let _ = controller.task.await;
+    kill(controller.task).await;
     let mut restored = Vec::new();
     for (file, mut record) in records {
         take_place(&world, &mut record).await;

@@ -121,10 +121,7 @@ async fn d32_a_driver_deleted_by_force_serves_its_users_and_takes_no_new_ones() 
     world.until_event("LoadBalancerDriver", "DriverInUse").await;
 
     // What exists is changed.
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
-        .await;
+    world.set_weight::<BackendGroup>(GROUP, "80").await;
     world.until_targets(&["web-0", "web-1"], "80").await;
     let attributes = json!({"spec": {"attributes": {"chargeType": "MONTHLY"}}});
     world.patch::<LoadBalancer>(NAMESPACE, LB, attributes).await;

@@ -7,7 +7,7 @@ use lbcf_controller::api::{
     BackendGroup, Bind, BindEnsurePolicy, EnsurePolicy, EnsurePolicyType, LoadBalancer,
 };
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE};
-use lbcf_e2e::{DriverProxy, ProxyAction, World, until};
+use lbcf_e2e::{DriverProxy, ProxyAction, World, kill, until};
 use serde_json::json;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -48,11 +48,7 @@ async fn apply(
     let mut lb = manifests::load_balancer(LB);
     lb.spec.ensure_policy = of_lb;
     world.create(&lb).await;
-    for number in 0..pods {
-        world
-            .create(&manifests::pod(&format!("web-{number}")))
-            .await;
-    }
+    world.create_pods(pods).await;
     let mut group = manifests::group(GROUP, &[LB]);
     group.spec.ensure_policy = of_group;
     world.create(&group).await;
@@ -133,7 +129,7 @@ async fn b18_u35_a_load_balancer_is_ensured_each_period_and_nothing_is_written()
     let cost = world.cost_since(&before);
     assert_eq!((cost.all_writes(), cost.requests.event_writes()), (0, 0));
     let calls = proxy.calls_of("ensureLoadBalancer");
-    let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+    let lb = world.get::<LoadBalancer>(LB).await;
     let info = serde_json::to_value(lb.status.unwrap().lb_info).unwrap();
     for call in &calls {
         assert_eq!(call.body["lbInfo"], info);
@@ -145,8 +141,7 @@ async fn b18_u35_a_load_balancer_is_ensured_each_period_and_nothing_is_written()
     // The group has no such policy.
     assert_eq!(proxy.calls_of("ensureBackend").len(), 1);
     // It continues after a restart.
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     let ensured = proxy.calls_of("ensureLoadBalancer").len();
     let before = world.cost();
     let _controller = world.start(options());
@@ -167,12 +162,9 @@ async fn b121_u35_backends_are_ensured_each_period_and_nothing_is_written() {
     let (world, proxy, _controller) = setup().await;
     apply(&world, 3, None, always(PERIOD)).await;
     world.until_records(3).await;
-    until("the last event is written", async || {
-        let events: Vec<Event> = world.all().await;
-        let is_last = |event: &Event| event.reason.as_deref() == Some("SuccSyncedBackendGroup");
-        events.iter().any(is_last).then_some(())
-    })
-    .await;
+    world
+        .until_event("BackendGroup", "SuccSyncedBackendGroup")
+        .await;
     let before = world.cost();
     until_ensured(&proxy, "ensureBackend", 3, 5, PERIOD).await;
     let cost = world.cost_since(&before);
@@ -200,10 +192,7 @@ async fn b121_u35_backends_are_ensured_each_period_and_nothing_is_written() {
             json!({"spec": {"ensurePolicy": {"policy": "Always", "minPeriod": "1h"}}}),
         )
         .await;
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
-        .await;
+    world.set_weight::<BackendGroup>(GROUP, "80").await;
     world
         .until_targets(&["web-0", "web-1", "web-2"], "80")
         .await;

@@ -167,10 +167,7 @@ async fn d68_a_ready_pod_stays_so_while_its_driver_fails() {
         "ensureBackend" => ProxyAction::reply_json(&json!({"status": "Fail", "msg": "not today"})),
         _ => ProxyAction::Forward,
     });
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
-        .await;
+    world.set_weight::<BackendGroup>(GROUP, "80").await;
     world.until_counts(GROUP, [1, 0, 1, 0]).await;
     assert_eq!(status(&world, "web-0", "Ready").await, "True");
     assert_eq!(world.cost_since(&before).writes("pods"), 0);

@@ -8,7 +8,9 @@ use kube::Client;
 use kube::api::{Api, ListParams, Patch, PatchParams, PostParams};
 use lbcf_controller::api::{Bind, LoadBalancerDriver, crds};
 use lbcf_e2e::manifests::{self, BIND, SYSTEM};
-use lbcf_e2e::{CONTROLLER, RemoteCluster, World, inventory, is_remote, needs_embedded, until};
+use lbcf_e2e::{
+    CONTROLLER, RemoteCluster, World, inventory, is_remote, kill, needs_embedded, until,
+};
 use local_cluster::{LocalCluster, LocalClusterOptions, RequestCounts, ServerHandle};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -267,8 +269,7 @@ async fn requests_are_counted_as_the_api_server_counts_them() {
     world.apply_basics(3).await;
     world.until_records(3).await;
     world.delete_basics().await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     let of_controller = |counts: RequestCounts| {
         let counts = counts
             .iter()

@@ -6,7 +6,7 @@ use lbcf_controller::api::{
 };
 use lbcf_controller::{Backoff, Options};
 use lbcf_e2e::manifests::{self, LB, NAMESPACE};
-use lbcf_e2e::{DriverProxy, ProxyAction, World, until, until_is};
+use lbcf_e2e::{DriverProxy, ProxyAction, World, kill, until, until_is};
 use serde_json::json;
 use std::time::{Duration, SystemTime};
 use tokio::task::JoinHandle;
@@ -165,10 +165,7 @@ async fn d41_records_that_disagree_say_so_and_their_groups_too() {
     let writes = world.cost_since(&before).all_writes();
     assert_eq!((proxy.count() - calls, writes), (0, 0));
     // Equal parameters end it.
-    let weight_10 = json!({"spec": {"parameters": {"weight": "10"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, YOUNGER, weight_10)
-        .await;
+    world.set_weight::<BackendGroup>(YOUNGER, "10").await;
     for group in [OLDER, YOUNGER] {
         until_conflict(&world, group, ("False", "Resolved")).await;
     }
@@ -226,8 +223,7 @@ async fn d41_b157_a_group_that_is_deleted_without_a_controller_leaves_the_others
     let (world, _proxy, controller) = setup(World::quick()).await;
     disagreeing(&world).await;
     until_both_say_so(&world).await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     world.delete::<BackendGroup>(NAMESPACE, OLDER).await;
     let _controller = world.start(World::quick());
     world.until_targets(&["web-0"], "50").await;

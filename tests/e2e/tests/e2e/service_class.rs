@@ -30,7 +30,7 @@ async fn create_pods(world: &World, pods: usize) {
 }
 
 async fn service(world: &World) -> Service {
-    world.api::<Service>(NAMESPACE).get(SERVICE).await.unwrap()
+    world.get::<Service>(SERVICE).await
 }
 
 fn ingress_of(service: &Service) -> Vec<LoadBalancerIngress> {

@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::{Pod, Service};
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE};
-use lbcf_e2e::{DriverProxy, ProxiedCall, World, tampered, until, until_is};
+use lbcf_e2e::{DriverProxy, ProxiedCall, World, kill, tampered, until, until_is};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -309,8 +309,7 @@ async fn d27_what_the_original_registered_of_a_service_is_not_registered_again()
     both_nodes(&world, 30080).await;
     world.until_records(2).await;
     world.until_counts(GROUP, [1, 1, 2, 2]).await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     // The original controller stores neither the address's inputs nor the observed generation.
     for record in world.all::<BackendRecord>().await {
         let name = record.metadata.name.unwrap();

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use lbcf_controller::api::{BackendGroup, BackendRecord, Bind, Conditions, LoadBalancer};
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE};
-use lbcf_e2e::{ProxyAction, World, until};
+use lbcf_e2e::{ProxyAction, World, kill, until};
 use serde_json::{Value, json};
 
 /// With attributes of this length the object fits into the storage, but not twice.
@@ -22,7 +22,7 @@ async fn d47_a_load_balancer_with_large_attributes_from_before_is_finished_and_d
     lb.spec.attributes = [("name", "large"), ("certificate", certificate.as_str())].into();
     world.create(&lb).await;
     until("it is created and has its attributes", async || {
-        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+        let lb = world.get::<LoadBalancer>(LB).await;
         let status = lb.status?;
         let is_done =
             status.conditions.is_true("Created") && status.conditions.is_true("AttributesSynced");
@@ -60,7 +60,7 @@ async fn d47_an_identity_that_cannot_be_stored_is_reported_and_deleted() {
     world.create(&manifests::bind(BIND, &["a"])).await;
     let expected = "the load balancer's identity has 1000004 characters; at most 65536 are allowed";
     until("the conditions say so", async || {
-        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+        let lb = world.get::<LoadBalancer>(LB).await;
         let of_lb = lb.status?.conditions.find("Created")?.clone();
         let of_bind = world.entry(BIND, "a").await?;
         let of_bind = of_bind.conditions.find("Created")?.clone();
@@ -126,7 +126,7 @@ async fn d47_an_injected_info_that_cannot_be_stored_is_reported_and_undone() {
 
 /// The status as an earlier version wrote it.
 async fn with_attributes(world: &World) {
-    let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+    let lb = world.get::<LoadBalancer>(LB).await;
     let earlier = json!({
         "lastSyncedDigest": null,
         "lastSyncedAttributes": lb.spec.attributes,
@@ -144,13 +144,12 @@ async fn d47_attributes_in_an_earlier_status_are_understood_and_replaced() {
     world.until_targets(&["web-0"], "50").await;
     world.until_settled().await;
     let status = async || -> Value {
-        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+        let lb = world.get::<LoadBalancer>(LB).await;
         serde_json::to_value(lb.status.unwrap()).unwrap()
     };
     assert!(status().await["lastSyncedDigest"].is_string());
     assert!(status().await["lastSyncedAttributes"].is_null());
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     with_attributes(&world).await;
 
     let _controller = world.start_controller();

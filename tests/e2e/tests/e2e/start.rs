@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{BackendGroup, Bind};
 use lbcf_e2e::manifests::{self, BIND, LB, NAMESPACE, SERVICE};
-use lbcf_e2e::{World, hold_list, until, until_is};
+use lbcf_e2e::{World, hold_list, kill, until, until_is};
 
 const RESOURCES: [&str; 8] = [
     "loadbalancerdrivers",
@@ -28,8 +28,7 @@ async fn u9_nothing_is_decided_before_every_kind_is_listed() {
     let pods = ["web-0", "web-1", "web-2"];
     world.until_targets(&pods, "50").await;
     world.until_settled().await;
-    first.abort();
-    let _ = first.await;
+    kill(first).await;
 
     for held in RESOURCES {
         let (before, calls) = (world.cluster.requests(), world.cloud.calls());
@@ -62,8 +61,7 @@ async fn u9_nothing_is_decided_before_every_kind_is_listed() {
             (1, 1, 3),
             "{held} was listed late"
         );
-        controller.abort();
-        let _ = controller.await;
+        kill(controller).await;
     }
 }
 
@@ -83,8 +81,7 @@ async fn u9_nothing_about_services_and_binds_is_decided_before_every_kind_is_lis
     // The pod at two load balancers, and two nodes.
     world.until_records(4).await;
     world.until_counts("nodes", [1, 1, 2, 2]).await;
-    first.abort();
-    let _ = first.await;
+    kill(first).await;
 
     for held in RESOURCES {
         let (before, calls) = (world.cluster.requests(), world.cloud.calls());
@@ -116,8 +113,7 @@ async fn u9_nothing_about_services_and_binds_is_decided_before_every_kind_is_lis
             (2, 2, 6),
             "{held} was listed late"
         );
-        controller.abort();
-        let _ = controller.await;
+        kill(controller).await;
     }
     let client = client();
     let _controller = world.start_controller_with(client, World::quick());

@@ -6,7 +6,7 @@ use kube::api::{Patch, PatchParams};
 use lbcf_controller::Options;
 use lbcf_controller::api::{BackendRecord, Bind, DeregisterPolicy, PodSelection, PortSelector};
 use lbcf_e2e::manifests::{self, BIND, NAMESPACE};
-use lbcf_e2e::{CONTROLLER, World, until, until_is};
+use lbcf_e2e::{CONTROLLER, World, kill, until, until_is};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -88,8 +88,7 @@ async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_it
     cost.assert_calls([("deregisterBackend", 4)]);
 
     let before = world.cost();
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world.patch::<Bind>(NAMESPACE, BIND, weight_80).await;
+    world.set_weight::<Bind>(BIND, "80").await;
     until("all have the weight", async || {
         world
             .targets()
@@ -198,8 +197,7 @@ async fn u21_binds_whose_concatenated_names_are_equal_share_no_record() {
     let before = world.cost();
     // A change of each Bind reaches its own record.
     for bind in ["a-b", "a"] {
-        let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-        world.patch::<Bind>(NAMESPACE, bind, weight_80).await;
+        world.set_weight::<Bind>(bind, "80").await;
     }
     until("both have the weight", async || {
         let targets = world.targets();
@@ -229,10 +227,9 @@ async fn d27_u35_at_rest_and_after_a_restart_nothing_is_written_and_no_webhook_c
         (of_records.count() == 2 * 6).then_some(())
     })
     .await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     // The original controller stores neither observed generations nor the inputs of addresses.
-    let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+    let bind = world.get::<Bind>(BIND).await;
     let mut status = serde_json::to_value(bind.status).unwrap();
     for entry in status["loadBalancerStatuses"].as_array_mut().unwrap() {
         for condition in entry["conditions"].as_array_mut().unwrap() {
@@ -349,7 +346,7 @@ async fn u22_d26_long_names_are_supported() {
 async fn b48_b49_b41_records_have_the_originals_names_labels_and_owner() {
     let (world, _proxy, _controller) = bound(1).await;
     let ip = at(&world, &["web-0"], 80).await[0].replace(":80", "");
-    let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+    let bind = world.get::<Bind>(BIND).await;
     let mut names = BTreeSet::new();
     for record in world.all::<BackendRecord>().await {
         let labels = record.metadata.labels.unwrap();

@@ -42,7 +42,7 @@ async fn until_bound_to(world: &World, lb: &str, ips: &[&str], port: i32) {
 /// Waits until the Bind counts these backends and registered ones.
 async fn until_counts(world: &World, expected: [i32; 2]) {
     until_is("counts of the Bind", expected, async || {
-        let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+        let bind = world.get::<Bind>(BIND).await;
         let status = bind.status.unwrap_or_default();
         [status.backends, status.registered_backends]
     })
@@ -52,7 +52,7 @@ async fn until_counts(world: &World, expected: [i32; 2]) {
 /// Waits until the condition `Ready` of the Bind has this reason, and returns its message.
 async fn until_ready(world: &World, reason: &str) -> String {
     let ready = async || {
-        let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+        let bind = world.get::<Bind>(BIND).await;
         bind.status
             .unwrap_or_default()
             .conditions
@@ -290,7 +290,7 @@ async fn d77_a_bind_of_endpoints_counts_addresses_and_follows_their_pods() {
     until_counts(&world, [3, 3]).await;
     let called = world.cloud.calls().difference(&calls);
     assert_eq!(called.get("deregisterBackend"), 0);
-    let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+    let bind = world.get::<Bind>(BIND).await;
     let status = bind.status.unwrap();
     let ready = status.conditions.find("Ready").unwrap();
     assert_eq!(ready.status, ConditionStatus::True);

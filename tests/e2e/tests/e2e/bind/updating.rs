@@ -7,7 +7,7 @@ use http::StatusCode;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{Bind, LoadBalancerDriver};
 use lbcf_e2e::manifests::{self, BIND, DRIVER, NAMESPACE, SYSTEM};
-use lbcf_e2e::{ProxiedCall, ProxyAction, until, until_is};
+use lbcf_e2e::{ProxiedCall, ProxyAction, kill, until, until_is};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -238,7 +238,7 @@ async fn u12_b128_d28_each_load_balancer_and_each_record_has_its_own_record_id()
         (proxy.calls_of("ensureLoadBalancer").len() == 2).then_some(())
     })
     .await;
-    let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+    let bind = world.get::<Bind>(BIND).await;
     let uid = bind.metadata.uid.unwrap();
     delete_all(&world).await;
     let of = |webhook: &str| -> Vec<String> {
@@ -324,8 +324,7 @@ async fn b39_a_restarted_controller_continues_a_creation() {
     world
         .until_entry(BIND, LEFT, "Created", ("False", "Creating"))
         .await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     proxy.forward_all();
     let before = world.cost();
     let _controller = start(&world);

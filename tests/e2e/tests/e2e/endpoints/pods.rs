@@ -117,11 +117,7 @@ async fn d62_the_deregister_policies_are_about_the_pods_behind_endpoints() {
     world.patch::<BackendGroup>(NAMESPACE, GROUP, policy).await;
     world.set_ready("web-2", false).await;
     until("the endpoint is not ready", async || {
-        let group = world
-            .api::<BackendGroup>(NAMESPACE)
-            .get(GROUP)
-            .await
-            .unwrap();
+        let group = world.get::<BackendGroup>(GROUP).await;
         let ready = group
             .status?
             .conditions

@@ -9,7 +9,7 @@ use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, DeregisterPolicy, LoadBalancer, LoadBalancerDriver,
 };
 use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE, SYSTEM};
-use lbcf_e2e::{World, until, until_is};
+use lbcf_e2e::{World, kill, until, until_is};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -106,8 +106,7 @@ async fn d34_records_that_were_orphaned_while_no_controller_ran_are_adopted_or_r
     let (world, controller) = registered(2, LONG).await;
     apply_static(&world, &["my-web.com:80"]).await;
     world.until_records(3).await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     let before = world.cost();
     delete_orphaning::<BackendGroup>(&world, GROUP).await;
     delete_orphaning::<BackendGroup>(&world, "fixed").await;
@@ -159,8 +158,7 @@ async fn d34_records_of_a_bind_that_lost_its_finalizer_are_deregistered() {
     world.create(&manifests::pod("web-0")).await;
     world.create(&manifests::bind(BIND, &["left"])).await;
     world.until_records(1).await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     let by_hand = json!({"metadata": {"finalizers": null}});
     world.patch::<Bind>(NAMESPACE, BIND, by_hand).await;
     delete_orphaning::<Bind>(&world, BIND).await;

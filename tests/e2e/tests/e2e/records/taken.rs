@@ -53,8 +53,7 @@ async fn d35_a_name_that_is_taken_is_reported_and_not_requested_again_and_again(
     assert!(message.contains("ConfigMap other"), "{message}");
     // The group's other backend is registered, and follows its changes.
     for weight in ["60", "70"] {
-        let patch = json!({"spec": {"parameters": {"weight": weight}}});
-        world.patch::<BackendGroup>(NAMESPACE, FIXED, patch).await;
+        world.set_weight::<BackendGroup>(FIXED, weight).await;
         let free = names::static_record_name(LB, FIXED, FREE);
         until_record(&world, &free, "it has the weight", |record| {
             record.spec.parameters == super::weight(weight)

@@ -84,27 +84,16 @@ async fn d72_at_rest_a_service_costs_no_write_and_what_a_user_edits_one() {
     let edited = json!({"spec": {"attributes": {"chargeType": "FREE"}}});
     world.patch::<LoadBalancer>(NAMESPACE, &name, edited).await;
     until("the attribute is back", async || {
-        let lb = world
-            .api::<LoadBalancer>(NAMESPACE)
-            .get(&name)
-            .await
-            .unwrap();
+        let lb = world.get::<LoadBalancer>(&name).await;
         let status = lb.status.as_ref()?;
         (lb.spec == lbs_spec(&world).await && status.has_synced(&lb.spec.attributes)).then_some(())
     })
     .await;
     let group = world.all::<BackendGroup>().await.remove(0);
     let group_name = group.metadata.name.clone().unwrap();
-    let edited = json!({"spec": {"parameters": {"weight": "7"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, &group_name, edited)
-        .await;
+    world.set_weight::<BackendGroup>(&group_name, "7").await;
     until("the weight is back", async || {
-        let stored = world
-            .api::<BackendGroup>(NAMESPACE)
-            .get(&group_name)
-            .await
-            .unwrap();
+        let stored = world.get::<BackendGroup>(&group_name).await;
         let weights = world
             .targets()
             .into_iter()

@@ -35,7 +35,7 @@ async fn d73_services_without_the_class_are_never_written() {
     let writes = cost.writes("services");
     assert_eq!(writes, 2, "the marks and the address of its own: {cost:?}");
     for (name, _) in others {
-        let other = world.api::<Service>(NAMESPACE).get(name).await.unwrap();
+        let other = world.get::<Service>(name).await;
         assert_eq!(
             other.metadata.finalizers,
             Some(vec![FINALIZER_SERVICE.to_owned()])

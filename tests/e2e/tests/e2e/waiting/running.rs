@@ -3,7 +3,7 @@
 use super::{condition, impatient, record_name, respond, setup, until_condition, until_waits};
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
-use lbcf_e2e::until;
+use lbcf_e2e::{kill, until};
 
 const STILL: &str = "StillRunning";
 
@@ -33,8 +33,7 @@ async fn d46_a_record_says_since_when_a_webhook_responds_running() {
         .await;
     };
     polled(5).await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     let _controller = world.start(impatient());
     polled(5).await;
     assert_eq!(world.cost_since(&before).writes("backendrecords"), 0);
