@@ -3,7 +3,7 @@
 use crate::bent::*;
 use lbcf_conformance::check::Feature;
 use lbcf_conformance::report::Status;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 const WEBHOOK: &str = "validateBackend";
 

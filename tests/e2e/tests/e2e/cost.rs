@@ -8,7 +8,6 @@ use lbcf_driver_sdk::webhook::Protocol;
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE, SERVICE};
 use lbcf_e2e::{CONTROLLER, World, is_exhaustive, until};
 use local_cluster::RequestKey;
-use serde_json::json;
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,7 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
 use lbcf_controller::api::{Conditions, LoadBalancer};
 use lbcf_controller::{Controller, Health, LeaderElection, Options, RunError};
-use lbcf_e2e::manifests::{self, LB, NAMESPACE, SYSTEM};
+use lbcf_e2e::manifests::{self, LB, SYSTEM};
 use lbcf_e2e::{World, kill, leads, until};
 use serde_json::json;
 use std::net::Ipv4Addr;

@@ -1,7 +1,7 @@
 //! `ensurePolicy: Always`: load balancers and backends are ensured periodically.
 
 use crate::concurrently::run_concurrently;
-use k8s_openapi::api::core::v1::{Event, Pod};
+use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::Options;
 use lbcf_controller::api::{
     BackendGroup, Bind, BindEnsurePolicy, EnsurePolicy, EnsurePolicyType, LoadBalancer,

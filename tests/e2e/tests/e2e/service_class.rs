@@ -9,7 +9,7 @@ mod others;
 use k8s_openapi::api::core::v1::{Event, LoadBalancerIngress, Service};
 use lbcf_controller::api::{BackendGroup, LoadBalancer, ServiceMode};
 use lbcf_controller::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE};
-use lbcf_e2e::manifests::{self, NAMESPACE, SERVICE};
+use lbcf_e2e::manifests::{self, SERVICE};
 use lbcf_e2e::{World, until, until_is};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::task::JoinHandle;

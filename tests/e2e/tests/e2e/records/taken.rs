@@ -9,7 +9,6 @@ use lbcf_controller::api::{BackendGroup, BackendRecord};
 use lbcf_controller::names;
 use lbcf_e2e::manifests::{LB, NAMESPACE};
 use lbcf_e2e::{World, until_is};
-use serde_json::json;
 
 const TAKEN: &str = "my-web.com:80";
 const FREE: &str = "my-web.com:81";

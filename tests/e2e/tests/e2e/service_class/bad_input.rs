@@ -71,3 +71,22 @@ async fn d72_of_two_drivers_with_a_class_the_older_has_it_until_it_is_gone() {
         .await;
     world.delete_basics().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d72_node_ports_that_are_not_allocated_are_named_and_endpoints_do_not_need_them() {
+    let (world, _controller) = setup(ServiceMode::NodePort).await;
+    create_pods(&world, 1).await;
+    let mut own = manifests::balanced_service(SERVICE, Some(CLASS), &[80]);
+    own.spec.as_mut().unwrap().allocate_load_balancer_node_ports = Some(false);
+    world.create(&own).await;
+    until_warned(&world, "spec.allocateLoadBalancerNodePorts is false").await;
+    assert!(world.all::<LoadBalancer>().await.is_empty());
+    let endpoints = json!({"spec": {"serviceClass": {"mode": "Endpoints"}}});
+    world
+        .patch::<LoadBalancerDriver>(SYSTEM, DRIVER, endpoints)
+        .await;
+    until_listeners(&world, &[("80", 1)]).await;
+    world.delete::<Service>(NAMESPACE, SERVICE).await;
+    world.until_deleted::<Service>(NAMESPACE, SERVICE).await;
+    world.delete_basics().await;
+}
