@@ -47,7 +47,7 @@ pub(crate) fn assert_refused(output: &Output, named: &str) {
 #[track_caller]
 pub(crate) fn assert_each_refused(table: &str, run: impl Fn(&[&str]) -> Output) {
     for line in table.lines().filter(|line| !line.trim().is_empty()) {
-        let (args, named) = line.split_once(" | ").expect("a bar");
+        let (args, named) = line.split_once(" | ").unwrap();
         assert_refused(&run(&words(args)), named);
     }
 }

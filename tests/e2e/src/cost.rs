@@ -8,10 +8,12 @@ use mock_driver::WebhookCalls;
 /// The `User-Agent` of the controllers whose requests are counted.
 pub const CONTROLLER: &str = "lbcf-controller";
 
+/// Requests and calls, of all time or since a moment.
 #[derive(Debug, Clone)]
 pub struct Cost {
     /// The requests of all clients.
     pub requests: RequestCounts,
+    /// The calls of the driver.
     pub calls: WebhookCalls,
 }
 

@@ -9,11 +9,14 @@ use lbcf_controller::Options;
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE};
 use lbcf_e2e::{DriverProxy, World};
 use serde_json::{Value, json};
+use std::time::Duration;
 use tokio::task::JoinHandle;
 
 /// A world with a load balancer and a controller behind a proxy.
 async fn setup(options: Options) -> (World, DriverProxy, JoinHandle<()>) {
     let mut world = World::bare().await;
+    // A call that fails costs a write, and on a starved machine those of ten seconds do fail.
+    world.webhook_timeout = Some(Duration::from_secs(60));
     let proxy = world.start_proxy().await;
     let controller = world.start(options);
     world.create_driver().await;
