@@ -1,8 +1,6 @@
 //! Load balancers are added and changed, and do not delay each other.
 
-use super::{
-    LEFT, RIGHT, bare_bound, bare_setup, bound, delete_all, setup, start, webhooks, writes,
-};
+use super::{LEFT, RIGHT, bare_bound, bare_setup, bound, delete_all, setup, start, webhooks};
 use http::StatusCode;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{Bind, LoadBalancerDriver};
