@@ -98,7 +98,10 @@ async fn u51_b160_the_manifests_allow_exactly_what_the_controller_does() {
         names.find(|name| name != GROUP)
     })
     .await;
-    world.set_weight::<BackendGroup>(&service, "1").await;
+    let edited = json!({"spec": {"parameters": {"weight": "1"}}});
+    world
+        .patch::<BackendGroup>(NAMESPACE, &service, edited)
+        .await;
     let bind: Bind = serde_json::from_value(json!({
         "metadata": {"name": "bind", "namespace": NAMESPACE},
         "spec": {
@@ -127,7 +130,8 @@ async fn u51_b160_the_manifests_allow_exactly_what_the_controller_does() {
     let drivers = world.api::<LoadBalancerDriver>(SYSTEM);
     let denied = drivers.delete(DRIVER, &DeleteParams::default()).await;
     assert!(denied.is_err(), "it is in use");
-    world.set_weight::<BackendGroup>(GROUP, "70").await;
+    let weight = json!({"spec": {"parameters": {"weight": "70"}}});
+    world.patch::<BackendGroup>(NAMESPACE, GROUP, weight).await;
     world.delete::<Service>(NAMESPACE, SERVICE).await;
     world.until_deleted::<Service>(NAMESPACE, SERVICE).await;
     world.delete::<Bind>(NAMESPACE, "bind").await;

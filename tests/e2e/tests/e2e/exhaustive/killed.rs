@@ -68,7 +68,8 @@ async fn run_and_kill(
     let first = world.start_controller_with(client, World::quick());
     let start_next = || {
         is_replaced.store(true, Ordering::SeqCst);
-        world.start(World::quick())
+        let client = world.cluster.client_as("lbcf-controller");
+        world.start_controller_with(client, World::quick())
     };
     let mut next: Option<JoinHandle<()>> = None;
     {

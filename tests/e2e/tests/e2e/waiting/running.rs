@@ -1,9 +1,12 @@
 //! Webhooks that respond `Running` for long.
 
-use super::{condition, impatient, record_name, respond, setup, until_condition, until_waits};
+use super::{
+    CONTROLLER, condition, impatient, record_name, respond, setup, start, until_condition,
+    until_waits,
+};
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
-use lbcf_e2e::{kill, until};
+use lbcf_e2e::until;
 
 const STILL: &str = "StillRunning";
 
@@ -24,7 +27,7 @@ async fn d46_a_record_says_since_when_a_webhook_responds_running() {
         "{message}"
     );
     // It is written once, however often the driver is asked, and by the next process not again.
-    let before = world.cost();
+    let before = world.cluster.requests();
     let polled = async |more| {
         let calls = proxy.calls_of("ensureBackend").len();
         until("the driver is called again", async || {
@@ -33,10 +36,14 @@ async fn d46_a_record_says_since_when_a_webhook_responds_running() {
         .await;
     };
     polled(5).await;
-    kill(controller).await;
-    let _controller = world.start(impatient());
+    controller.abort();
+    let _ = controller.await;
+    let _controller = start(&world, impatient());
     polled(5).await;
-    assert_eq!(world.cost_since(&before).writes("backendrecords"), 0);
+    let writes = world.cluster.requests().since(&before).count(|key| {
+        key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with("/backendrecords")
+    });
+    assert_eq!(writes, 0);
     let now = condition::<BackendRecord>(&world, &record, "Registered").await;
     assert_eq!(now.map(|condition| condition.message), Some(message));
     proxy.forward_all();
