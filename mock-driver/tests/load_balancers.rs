@@ -51,19 +51,6 @@ async fn vlb_02_what_does_not_exist_is_rejected() {
 }
 
 #[tokio::test]
-async fn vlb_04_validating_changes_nothing() {
-    let mock = Mock::new();
-    let before = mock.cloud.state();
-    for _ in 0..10 {
-        mock.succ("validateLoadBalancer", json!({"lbSpec": order()}))
-            .await;
-        mock.succ("validateBackend", json!({"parameters": {"weight": "1"}}))
-            .await;
-    }
-    assert_eq!(mock.cloud.state(), before);
-}
-
-#[tokio::test]
 async fn clb_01_a_new_one_is_known_by_the_ids_of_the_cloud() {
     let mock = Mock::new();
     let reply = mock.succ("createLoadBalancer", create("1", order())).await;
@@ -283,18 +270,6 @@ async fn calls_over_the_quota_of_a_second_are_to_be_repeated() {
 }
 
 #[tokio::test]
-async fn asyn_06_deleting_while_it_is_created_leaves_nothing() {
-    let mock = Mock::with_stages_of(Duration::from_secs(1));
-    let before = mock.cloud.state();
-    for (uid, lb_info) in [("1", Value::Null), ("2", json!({"lbID": "lb-00000002"}))] {
-        mock.call("createLoadBalancer", create(uid, order())).await;
-        assert_ne!(mock.cloud.state(), before);
-        mock.succ("deleteLoadBalancer", delete(uid, lb_info)).await;
-        assert_eq!(mock.cloud.state(), before);
-    }
-}
-
-#[tokio::test]
 async fn asyn_07_b158_a_restarted_driver_finds_a_running_creation() {
     let second = Duration::from_secs(1);
     let mut mock = Mock::with_stages_of(second);
@@ -316,25 +291,6 @@ async fn d28_the_same_record_id_with_another_spec_fails() {
         .rejected("createLoadBalancer", create("1", changed))
         .await;
     assert!(message.contains("lb-00000001"), "{message}");
-}
-
-#[tokio::test]
-async fn elb_03_changed_attributes_under_the_same_record_id_are_applied() {
-    let mock = Mock::new();
-    mock.succ("createLoadBalancer", create("1", sample())).await;
-    for bandwidth in ["1", "2", "1"] {
-        let attributes = json!({"bandwidth": bandwidth});
-        let request = json!({
-            "recordID": "ensureLoadBalancer(1)",
-            "lbInfo": sample(),
-            "attributes": attributes,
-        });
-        mock.succ("ensureLoadBalancer", request).await;
-        assert_eq!(
-            mock.observe().await["loadBalancers"][0]["attributes"],
-            attributes
-        );
-    }
 }
 
 #[tokio::test]

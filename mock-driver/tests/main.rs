@@ -5,9 +5,7 @@
 )]
 
 mod backends;
-mod bad_input;
 mod by_hand;
-mod calls;
 mod differences;
 mod faults;
 mod fixture;

@@ -1,6 +1,8 @@
 //! `lbcf conformance` as users and CI call it.
 
-use crate::process::{Running, TempFile, lbcf, run, text, words};
+use crate::process::{
+    Running, TempFile, assert_each_refused, assert_refused, ended, lbcf, run, text, words,
+};
 use std::io::{Read, Write};
 use std::process::Command;
 
@@ -57,54 +59,33 @@ fn the_json_report_is_printed_to_stdout() {
     let output = conformance(&words(&format!(
         "run --url {url} --only WIRE-01,WIRE-02 --format json"
     )));
-    let stderr = text(&output.stderr);
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{stderr}{}",
-        text(&output.stdout)
-    );
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&ended(&output, 0)).unwrap();
     let results = report["results"].as_array().unwrap();
     let passed = results.iter().filter(|result| result["status"] == "passed");
     assert!(passed.count() >= 1, "{report}");
     assert_eq!(report["summary"]["failed"], 0);
-    assert!(
-        report["reproduce"]
-            .as_str()
-            .unwrap()
-            .contains("--only WIRE-01,WIRE-02")
-    );
+    let reproduce = report["reproduce"].as_str().unwrap();
+    assert!(reproduce.contains("--only WIRE-01,WIRE-02"), "{reproduce}");
+    let stderr = text(&output.stderr);
     assert!(stderr.contains("seed "), "{stderr}");
 }
 
 #[test]
 fn errors_exit_with_2_and_unreachable_drivers_with_3() {
-    for (args, named) in [
-        (&["run"][..], "no driver:"),
-        (&["run", "--url", "nowhere"], "nowhere"),
-        (
-            &["run", "--url", "http://x", "--only", "ENS2"],
-            "did you mean ENS-02?",
-        ),
-        (&["run", "--url", "http://x", "--fixture", "/no/f"], "/no/f"),
-        (
-            &["run", "--url", "http://x", "--token-file", "/no/t"],
-            "--token-file /no/t",
-        ),
-        (&["run", "--exec", "./driver"], "{port}"),
-        (&["run", "--jobs", "0"], "--jobs"),
-        (&["explain", "ENS2"], "did you mean ENS-02?"),
-        (&["list", "--group", "EMS"], "EMS"),
-        (&["replay", "/no/report", "--url", "http://x"], "/no/report"),
-        (&["dance"], "dance"),
-    ] {
-        let output = conformance(args);
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
-        assert!(stderr.contains(named), "{args:?}: {stderr}");
-        assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
-    }
+    let table = r"
+        run | no driver:
+        run --url nowhere | nowhere
+        run --url http://x --only ENS2 | did you mean ENS-02?
+        run --url http://x --fixture /no/f | /no/f
+        run --url http://x --token-file /no/t | --token-file /no/t
+        run --exec ./driver | {port}
+        run --jobs 0 | --jobs
+        explain ENS2 | did you mean ENS-02?
+        list --group EMS | EMS
+        replay /no/report --url http://x | /no/report
+        dance | dance
+    ";
+    assert_each_refused(table, conformance);
     // Tests do not listen on ports below 1024.
     let unreachable = conformance(&["run", "--url", "http://127.0.0.1:9", "--wait", "300ms"]);
     let stderr = text(&unreachable.stderr);
@@ -132,14 +113,10 @@ fn the_driver_is_started_and_stopped() {
     let output = format!("junit={}", report.as_str());
     let flags = format!("--only WIRE-01,WIRE-02 --output {output}");
     let run = conformance(&[&["run", "--exec", &exec][..], &words(&flags)].concat());
-    let stdout = text(&run.stdout);
-    assert_eq!(run.status.code(), Some(0), "{stdout}{}", text(&run.stderr));
+    let stdout = ended(&run, 0);
     assert!(stdout.starts_with("LBCF conformance of "), "{stdout}");
-    assert!(
-        std::fs::read_to_string(report.path())
-            .unwrap()
-            .contains("<testsuites")
-    );
+    let report = std::fs::read_to_string(report.path()).unwrap();
+    assert!(report.contains("<testsuites"), "{report}");
     let (_, rest) = stdout.split_once("http://127.0.0.1:").unwrap();
     let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
     assert!(std::net::TcpStream::connect(format!("127.0.0.1:{port}")).is_err());
@@ -164,11 +141,12 @@ fn ctrl_c_cleans_up() {
     let (code, lines) = run.interrupt();
     let output = lines.join("\n");
     assert_eq!(code, Some(130), "{output}");
-    assert!(
-        output.contains("SIGINT: ending the run, cleaning up"),
-        "{output}"
-    );
-    assert!(output.contains("the run was interrupted"), "{output}");
+    for part in [
+        "SIGINT: ending the run, cleaning up",
+        "the run was interrupted",
+    ] {
+        assert!(output.contains(part), "{output}");
+    }
     assert_eq!(load_balancers(), before, "{output}");
 }
 
@@ -229,30 +207,22 @@ fn failed_calls_are_sent_again() {
     assert!(text(&nothing.stdout).contains("nothing to repeat"));
     let replay = ["replay", report.as_str(), "--only", "CLB-01", "--url"];
     let again = conformance(&[&replay[..], &[&url]].concat());
-    let (stdout, stderr) = (text(&again.stdout), text(&again.stderr));
-    assert_eq!(again.status.code(), Some(0), "{stdout}{stderr}");
-    assert!(stdout.contains("/createLoadBalancer'"), "{stdout}");
-    assert!(
-        stdout.contains("now:  HTTP 200") && stdout.contains("; 0 left out"),
-        "{stdout}"
-    );
+    let (stdout, stderr) = (ended(&again, 0), text(&again.stderr));
+    for part in ["/createLoadBalancer'", "now:  HTTP 200", "; 0 left out"] {
+        assert!(stdout.contains(part), "{stdout}");
+    }
     assert!(stderr.contains("real calls to"), "{stderr}");
     let cut = std::fs::read_to_string(report.path()).unwrap();
     let cut = cut.replace("\"requestBody\"", "\"requestCut\": true, \"requestBody\"");
     std::fs::write(report.path(), cut).unwrap();
     let cut = conformance(&[&replay[..], &[&url]].concat());
-    let stdout = text(&cut.stdout);
-    assert_eq!(cut.status.code(), Some(1), "{stdout}");
-    assert!(
-        stdout.contains("left out: POST") && stdout.contains("0 repeated"),
-        "{stdout}"
-    );
+    let stdout = ended(&cut, 1);
+    for part in ["left out: POST", "0 repeated"] {
+        assert!(stdout.contains(part), "{stdout}");
+    }
+    // Nothing is left to send.
     let unreachable = conformance(&[&replay[..], &["http://127.0.0.1:9"]].concat());
-    assert_eq!(
-        unreachable.status.code(),
-        Some(1),
-        "nothing is left to send"
-    );
+    ended(&unreachable, 1);
 }
 
 #[test]
@@ -271,35 +241,23 @@ fn calls_of_the_mocks_journal_are_sent_again() {
     std::fs::write(journal.path(), export).unwrap();
     let replay = ["replay", journal.as_str(), "--url", &url];
     let again = conformance(&replay);
-    let (stdout, stderr) = (text(&again.stdout), text(&again.stderr));
-    assert_eq!(again.status.code(), Some(0), "{stdout}{stderr}");
-    assert!(stdout.contains("call #1"), "{stdout}");
-    assert!(
-        stdout.contains("1 with the same response, 0 with another"),
-        "{stdout}"
-    );
+    let stdout = ended(&again, 0);
+    for part in ["call #1", "1 with the same response, 0 with another"] {
+        assert!(stdout.contains(part), "{stdout}");
+    }
     let checks = conformance(&[&replay[..], &["--only", "CLB-01"]].concat());
-    assert_eq!(checks.status.code(), Some(2));
-    assert!(text(&checks.stderr).contains("a journal has no checks"));
+    assert_refused(&checks, "a journal has no checks");
     std::fs::write(journal.path(), r#"{"kind": "CallJournal", "calls": 7}"#).unwrap();
-    let wrong = conformance(&replay);
-    assert_eq!(wrong.status.code(), Some(2));
-    assert!(text(&wrong.stderr).contains("the journal is invalid"));
+    assert_refused(&conformance(&replay), "the journal is invalid");
 }
 
 /// A run with a mock in which creating a load balancer takes long.
 fn run_slow_mock(flags: &str, fixture: &TempFile) -> Running {
     let lbcf = env!("CARGO_BIN_EXE_lbcf");
     let exec = format!("{lbcf} mock-driver --listen 127.0.0.1:{{port}} --stage-duration 20s");
-    let fixed = [
-        "conformance",
-        "run",
-        "--exec",
-        &exec,
-        "--fixture",
-        fixture.as_str(),
-    ];
-    Running::start(&[&fixed[..], &words(flags)].concat())
+    let fixture = ["--fixture", fixture.as_str()];
+    let fixed = ["conformance", "run", "--exec", &exec];
+    Running::start(&[&fixed[..], &fixture, &words(flags)].concat())
 }
 
 #[test]
@@ -322,14 +280,8 @@ fn a_second_signal_ends_the_run_and_the_driver_at_once() {
 
 #[test]
 fn waiting_for_a_driver_can_be_interrupted() {
-    let run = Running::start(&[
-        "conformance",
-        "run",
-        "--wait",
-        "10m",
-        "--exec",
-        "sleep 1000 & wait # {port}",
-    ]);
+    let flags = words("conformance run --wait 10m --exec");
+    let run = Running::start(&[&flags[..], &["sleep 1000 & wait # {port}"]].concat());
     run.line_with("waiting for the driver");
     let child = children_of(&run);
     let (code, lines) = run.interrupt();
@@ -373,11 +325,8 @@ fn children_of(run: &Running) -> Vec<u32> {
             for task in tasks.into_iter().flatten().flatten() {
                 let children = std::fs::read_to_string(task.path().join("children"));
                 let children = children.unwrap_or_default();
-                found.extend(
-                    children
-                        .split_whitespace()
-                        .map(|id| id.parse::<u32>().unwrap()),
-                );
+                let ids = children.split_whitespace();
+                found.extend(ids.map(|id| id.parse::<u32>().unwrap()));
             }
             next += 1;
         }

@@ -1,6 +1,6 @@
 //! `lbcf controller` as a process: its logs, its exit codes, and leader election.
 
-use crate::process::{Running, TempFile, run, text, words};
+use crate::process::{Running, TempFile, assert_refused, run, words};
 use kube::api::{Api, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -141,8 +141,6 @@ fn a_health_address_in_use_and_invalid_election_times_are_named() {
     ] {
         let kubeconfig = ["controller", "--kubeconfig", cluster.kubeconfig.as_str()];
         let output = run(&[&kubeconfig[..], &flags].concat());
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
-        assert!(stderr.contains(&named), "{stderr}");
+        assert_refused(&output, &named);
     }
 }

@@ -1,6 +1,6 @@
 //! `lbcf convert`.
 
-use crate::process::{Running, TempFile, lbcf, run, skip, text};
+use crate::process::{Running, TempFile, assert_refused, ended, lbcf, run, skip, text, words};
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
@@ -103,8 +103,7 @@ fn files_folders_and_variables_are_read() {
 #[test]
 fn d21_the_manifests_of_all_editions_are_converted() {
     let output = run(&["convert", "-f", &editions(), "--pod-selector", "crew=plaza"]);
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let (stdout, stderr) = (ended(&output, 0), text(&output.stderr));
     assert_eq!(stdout.matches("---\n").count(), 21, "{stdout}");
     for former in [
         "tke.cloud",
@@ -135,15 +134,8 @@ fn kubectl_applies_what_is_printed() {
     }
     let kubeconfig = TempFile::new("kubeconfig");
     let path = kubeconfig.as_str();
-    let args = [
-        "local-cluster",
-        "--listen",
-        "127.0.0.1:0",
-        "--with-crds",
-        "--kubeconfig",
-        path,
-    ];
-    let cluster = Running::start(&args);
+    let args = words("local-cluster --listen 127.0.0.1:0 --with-crds --kubeconfig");
+    let cluster = Running::start(&[&args[..], &[path]].concat());
     cluster.line_with("http://");
     let kubectl = |args: &[&str], stdin: &str| {
         let mut command = Command::new("kubectl");
@@ -152,12 +144,7 @@ fn kubectl_applies_what_is_printed() {
             .env("HOME", kubeconfig.path().parent().unwrap())
             .args(args);
         let output = output_of(command, stdin);
-        assert!(
-            output.status.success(),
-            "{args:?}: {}",
-            text(&output.stderr)
-        );
-        text(&output.stdout)
+        ended(&output, 0)
     };
     kubectl(&["create", "namespace", "storefront"], "");
     let converted = run(&["convert", "-f", &editions(), "--pod-selector", "crew=plaza"]);
@@ -228,9 +215,7 @@ fn errors_name_document_field_value_and_what_is_allowed_and_nothing_is_printed()
         (&[], String::new(), "--filename"),
     ] {
         let output = run_with_stdin(&[&["convert"], args].concat(), &stdin);
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
-        assert!(stderr.contains(named), "{args:?}: {named}: {stderr}");
+        assert_refused(&output, named);
         assert_eq!(text(&output.stdout), "", "{args:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! `lbcf demo`: the tour, its JSON report and its exit codes.
 
-use crate::process::{Running, TempFile, lbcf, run, text, words};
+use crate::conformance::get;
+use crate::process::{Running, TempFile, assert_refused, ended, lbcf, run, text, words};
 use lbcf_conformance::numbers::Numbers;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -8,24 +9,12 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Stdio;
 
-const STEPS: [&str; 16] = [
-    "register",
-    "refused",
-    "not-ready",
-    "ready-again",
-    "judged",
-    "weight",
-    "scale-up",
-    "pod-deleted",
-    "attributes",
-    "driver-down",
-    "controller-restart",
-    "static",
-    "left-over",
-    "bind",
-    "rollout",
-    "teardown",
-];
+fn steps() -> Vec<&'static str> {
+    words(
+        "register refused not-ready ready-again judged weight scale-up pod-deleted attributes driver-down
+        controller-restart static left-over bind rollout teardown",
+    )
+}
 
 /// The webhooks that there are.
 const OPENAPI: &str = include_str!("../../../openapi/lbcf-webhooks.json");
@@ -59,7 +48,7 @@ fn webhooks(report: &Value, id: &str) -> Value {
 fn the_tour_passes_in_all_steps_and_calls_every_webhook() {
     let (code, report) = tour(&[]);
     assert_eq!(code, Some(0), "{report:#}");
-    assert_eq!(ids(&report), STEPS);
+    assert_eq!(ids(&report), steps());
     for step in report["steps"].as_array().unwrap() {
         assert_eq!(step["passed"], true, "{step:#}");
         assert!(step["ms"].is_u64() && !step["title"].as_str().unwrap().is_empty());
@@ -163,13 +152,12 @@ fn a_driver_that_serves_its_fixture_is_shown_with_its_fields_and_its_observer() 
     let (code, report) = tour(&["--driver-url", &url]);
     assert_eq!(code, Some(0), "{report:#}");
     assert_eq!(report.get("traffic"), None);
-    assert_eq!(ids(&report), STEPS);
+    assert_eq!(ids(&report), steps());
     assert_eq!(skipped(&report), OF_THE_MOCK);
 
     let (_azure, url) = other_driver(&["--profile", "azure", "--stage-duration", "0"]);
     let output = run(&["demo", "--once", "--driver-url", &url]);
-    let stdout = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{stdout}");
+    let stdout = ended(&output, 0);
     for part in [
         "  fixture     http://127.0.0.1:",
         r#"# with lbSpec {"port":"80","service":"default/web-lbcf-demo-"#,
@@ -199,17 +187,11 @@ observe: {url: '{url}/_mock/observe'}
     let (code, report) = tour(&args);
     assert_eq!(code, Some(0), "{report:#}");
     let missing = ["refused", "attributes", "bind"];
-    let expected: Vec<&str> = STEPS
-        .into_iter()
-        .filter(|id| OF_THE_MOCK.contains(id) || missing.contains(id))
-        .collect();
+    let mut expected = steps();
+    expected.retain(|id| OF_THE_MOCK.contains(id) || missing.contains(id));
     assert_eq!(skipped(&report), expected);
-    assert!(
-        report["steps"][0]["title"]
-            .as_str()
-            .unwrap()
-            .contains("tier gold, weight 7")
-    );
+    let title = report["steps"][0]["title"].as_str().unwrap();
+    assert!(title.contains("tier gold, weight 7"), "{title}");
     let reasons = report["steps"].to_string();
     assert!(reasons.contains("backend.parameters.invalid"), "{reasons}");
     assert!(reasons.contains("loadBalancer.update"), "{reasons}");
@@ -239,9 +221,8 @@ fn a_fixture_that_lacks_what_the_demo_needs_is_an_error_that_names_the_field() {
         std::fs::write(fixture.path(), text_of_it).unwrap();
         let path = fixture.as_str();
         let output = run(&["demo", "--once", "--driver-url", &url, "--fixture", path]);
-        assert_eq!(output.status.code(), Some(2));
-        let stderr = text(&output.stderr);
-        assert!(stderr.contains(field) && stderr.contains(path), "{stderr}");
+        assert_refused(&output, field);
+        assert_refused(&output, path);
     }
     let output = run(&["demo", "--fixture", fixture.as_str()]);
     assert!(text(&output.stderr).contains("--driver-url"));
@@ -255,14 +236,7 @@ fn a_fixture_that_lacks_what_the_demo_needs_is_an_error_that_names_the_field() {
 
 /// What the cloud of another driver has.
 fn observed(url: &str) -> String {
-    let address = url.trim_start_matches("http://");
-    let mut stream = TcpStream::connect(address).unwrap();
-    let request =
-        format!("GET /_mock/observe HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut response = String::new();
-    stream.read_to_string(&mut response).unwrap();
-    response
+    get(url.trim_start_matches("http://"), "/_mock/observe").unwrap()
 }
 
 #[test]
@@ -376,8 +350,7 @@ fn a_driver_that_refuses_the_fields_ends_the_tour_with_what_to_do() {
 #[test]
 fn the_text_has_the_kubectl_commands_and_the_state_of_the_cloud() {
     let output = run(&["demo", "--once"]);
-    let stdout = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{stdout}");
+    let stdout = ended(&output, 0);
     for part in [
         "kubeconfig",
         "[1/16] register",
@@ -401,11 +374,10 @@ fn the_text_has_the_kubectl_commands_and_the_state_of_the_cloud() {
 fn the_azure_profile_tells_the_same_story_with_frontends_public_ips_and_rules() {
     let (code, report) = tour(&["--profile", "azure"]);
     assert_eq!(code, Some(0), "{report:#}");
-    let after = STEPS.iter().position(|id| *id == "driver-down").unwrap();
-    let mut expected = STEPS
-        .map(|id| if id == "weight" { "parameters" } else { id })
-        .to_vec();
-    expected.insert(after, "internal");
+    let mut expected = steps();
+    let at = |step: &str| steps().iter().position(|id| *id == step).unwrap();
+    expected[at("weight")] = "parameters";
+    expected.insert(at("driver-down"), "internal");
     assert_eq!(ids(&report), expected);
     for step in report["steps"].as_array().unwrap() {
         assert_eq!(step["passed"], true, "{step:#}");
@@ -427,8 +399,7 @@ fn the_azure_profile_tells_the_same_story_with_frontends_public_ips_and_rules() 
 #[test]
 fn the_text_of_the_azure_profile_has_its_resources() {
     let output = run(&["demo", "--once", "--profile", "azure"]);
-    let stdout = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{stdout}");
+    let stdout = ended(&output, 0);
     for part in [
         "without     no requests are sent",
         r#"# with lbSpec {"port":"80","service":"my-namespace/my-web"}"#,
@@ -494,6 +465,5 @@ fn a_kubeconfig_that_cannot_be_written_is_named() {
     let output = run(&words(
         "demo --once --kubeconfig /nonexistent/folder/kubeconfig",
     ));
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("/nonexistent/folder/kubeconfig"));
+    assert_refused(&output, "/nonexistent/folder/kubeconfig");
 }

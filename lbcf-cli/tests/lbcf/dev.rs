@@ -1,6 +1,6 @@
 //! `lbcf dev`: a driver under development, with the mock in its place.
 
-use crate::process::{Running, TempFile, run, text};
+use crate::process::{Running, TempFile, assert_each_refused, assert_refused, run};
 use lbcf_conformance::numbers::Numbers;
 use serde_json::Value;
 use std::net::TcpStream;
@@ -157,21 +157,12 @@ fn a_driver_that_ends_is_reported_and_what_cannot_be_used_is_named() {
     let ended = dev.line_with("its process ended with exit status: 3");
     assert!(ended.starts_with("error "), "{ended}");
     assert_eq!(dev.interrupt().0, Some(0));
-    for (args, problem) in [
-        (&["dev"][..], "--exec <COMMAND>|--driver-url <URL>"),
-        (&["dev", "--exec", "true"], "{port}"),
-        (
-            &["dev", "--driver-url", "driver:80"],
-            "--driver-url driver:80: ",
-        ),
-        (
-            &["dev", "--exec", DRIVER, "--apply", "/no/such/folder"],
-            "--apply /no/such/folder: ",
-        ),
-    ] {
-        let output = run(args);
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{stderr}");
-        assert!(stderr.contains(problem), "{args:?}: {stderr}");
-    }
+    let table = r"
+        dev | --exec <COMMAND>|--driver-url <URL>
+        dev --exec true | {port}
+        dev --driver-url driver:80 | --driver-url driver:80:
+    ";
+    assert_each_refused(table, run);
+    let missing = run(&["dev", "--exec", DRIVER, "--apply", "/no/such/folder"]);
+    assert_refused(&missing, "--apply /no/such/folder: ");
 }

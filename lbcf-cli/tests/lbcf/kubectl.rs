@@ -1,6 +1,6 @@
 //! kubectl with a demo that keeps running.
 
-use crate::process::{DEADLINE, Running, TempFile, skip, text};
+use crate::process::{DEADLINE, Running, TempFile, ended, skip, words};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -23,13 +23,7 @@ impl Kubectl<'_> {
     }
 
     fn run(&self, args: &[&str]) -> String {
-        let output = self.command(args).output().unwrap();
-        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-        assert!(
-            output.status.success(),
-            "kubectl {args:?}: {stdout}{stderr}"
-        );
-        stdout
+        ended(&self.command(args).output().unwrap(), 0)
     }
 
     fn until(&self, args: &[&str], what: &str, condition: impl Fn(&str) -> bool) -> String {
@@ -63,25 +57,10 @@ fn kubectl_works_while_the_demo_keeps_running() {
     let kubectl = Kubectl(&kubeconfig);
 
     let all = kubectl.run(&["get", "lbd,lb,bg,br", "-A"]);
-    for column in [
-        "URL",
-        "ACCEPTED",
-        "CREATED",
-        "SYNCED",
-        "BACKENDS",
-        "REGISTERED",
-        "ADDR",
-        "AGE",
-    ] {
-        assert!(all.contains(column), "{column} is missing:\n{all}");
-    }
-    for row in [
-        "lbcf-clb-application",
-        "my-load-balancer-1",
-        "my-lb-backend-2",
-        "127.244.",
-    ] {
-        assert!(all.contains(row), "{row} is missing:\n{all}");
+    let columns = "URL ACCEPTED CREATED SYNCED BACKENDS REGISTERED ADDR AGE";
+    let rows = "lbcf-clb-application my-load-balancer-1 my-lb-backend-2 127.244.";
+    for part in words(columns).into_iter().chain(words(rows)) {
+        assert!(all.contains(part), "{part} is missing:\n{all}");
     }
     let pods = kubectl.run(&["get", "pods", "-n", NAMESPACE]);
     assert_eq!(pods.matches("1/1     Running").count(), 3, "{pods}");
@@ -92,16 +71,11 @@ fn kubectl_works_while_the_demo_keeps_running() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    kubectl.run(&[
-        "apply",
-        "-f",
-        "deploy/examples/20-load-balancer-existing.yaml",
-    ]);
-    kubectl.run(&[
-        "apply",
-        "-f",
-        "deploy/examples/30-backend-group-by-name.yaml",
-    ]);
+    kubectl.run(&words(
+        "apply -f deploy/examples/20-load-balancer-existing.yaml",
+    ));
+    let group = words("apply -f deploy/examples/30-backend-group-by-name.yaml");
+    kubectl.run(&group);
     let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
     assert!(
         lines.any(|line| line
@@ -110,31 +84,13 @@ fn kubectl_works_while_the_demo_keeps_running() {
     );
     watch.kill().unwrap();
     watch.wait().unwrap();
-    let unchanged = kubectl.run(&[
-        "apply",
-        "-f",
-        "deploy/examples/30-backend-group-by-name.yaml",
-    ]);
+    let unchanged = kubectl.run(&group);
     assert!(unchanged.contains("unchanged"), "{unchanged}");
 
-    kubectl.run(&[
-        "label",
-        "lb",
-        "-n",
-        NAMESPACE,
-        "my-load-balancer-1",
-        "team=blue",
-    ]);
-    let labelled = kubectl.run(&[
-        "get",
-        "lb",
-        "-n",
-        NAMESPACE,
-        "-l",
-        "team=blue",
-        "-o",
-        "name",
-    ]);
+    kubectl.run(&words(
+        "label lb -n my-namespace my-load-balancer-1 team=blue",
+    ));
+    let labelled = kubectl.run(&words("get lb -n my-namespace -l team=blue -o name"));
     assert_eq!(
         labelled.trim(),
         "loadbalancer.lbcf.tkestack.io/my-load-balancer-1"

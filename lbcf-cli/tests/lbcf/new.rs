@@ -1,6 +1,8 @@
 //! `lbcf new`: what it writes and what it rejects; [`built`] builds a project.
 
-use crate::process::{TempFile, lbcf, run, text, words};
+use crate::process::{
+    TempFile, assert_each_refused, assert_refused, ended, lbcf, run, text, words,
+};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Service;
 use lbcf_controller::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
@@ -12,29 +14,14 @@ use std::process::Command;
 mod built;
 mod guide;
 
-const FILES: [&str; 21] = [
-    ".dockerignore",
-    ".github/workflows/ci.yml",
-    ".gitignore",
-    "Cargo.toml",
-    "Dockerfile",
-    "README.md",
-    "conformance.yaml",
-    "deploy/10-deployment.yaml",
-    "deploy/20-service.yaml",
-    "deploy/30-driver.yaml",
-    "deploy/example/10-load-balancer.yaml",
-    "deploy/example/20-backend-group.yaml",
-    "deploy/example/30-web-server.yaml",
-    "src/cloud.rs",
-    "src/driver.rs",
-    "src/fields.rs",
-    "src/lib.rs",
-    "src/main.rs",
-    "src/observer.rs",
-    "src/proxy.rs",
-    "tests/driver.rs",
-];
+fn files() -> Vec<&'static str> {
+    words(
+        ".dockerignore .github/workflows/ci.yml .gitignore Cargo.toml Dockerfile README.md conformance.yaml
+        deploy/10-deployment.yaml deploy/20-service.yaml deploy/30-driver.yaml
+        deploy/example/10-load-balancer.yaml deploy/example/20-backend-group.yaml deploy/example/30-web-server.yaml
+        src/cloud.rs src/driver.rs src/fields.rs src/lib.rs src/main.rs src/observer.rs src/proxy.rs tests/driver.rs",
+    )
+}
 
 /// The folder of the SDK in this checkout.
 fn sdk() -> PathBuf {
@@ -52,7 +39,7 @@ fn unused_path(name: &str) -> TempFile {
 fn generate(name: &str, flags: &[&str]) -> TempFile {
     let project = unused_path(name);
     let output = run(&[&["new", name, "--path", project.as_str()], flags].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    ended(&output, 0);
     project
 }
 
@@ -88,8 +75,8 @@ fn a_project_is_complete_and_has_no_placeholders() {
     let sdk = sdk();
     for flags in [&[][..], &["--sdk-path", sdk.to_str().unwrap()]] {
         let project = generate("demo-driver", flags);
-        assert_eq!(files_below(project.path()), FILES);
-        for file in FILES {
+        assert_eq!(files_below(project.path()), files());
+        for file in files() {
             let text = read(&project, file);
             let placeholders = text
                 .match_indices("__")
@@ -110,11 +97,11 @@ fn every_place_to_fill_in_is_marked_and_listed_in_the_readme() {
     for flags in [&[][..], &["--sdk-path", sdk.to_str().unwrap()]] {
         let project = generate("demo-driver", flags);
         let readme = read(&project, "README.md");
-        for file in FILES.iter().filter(|file| **file != "README.md") {
+        for file in files().into_iter().filter(|file| *file != "README.md") {
             let folder = file
                 .rsplit_once('/')
                 .map(|(folder, _)| format!("{folder}/"));
-            let names = [Some((*file).to_owned()), folder];
+            let names = [Some(file.to_owned()), folder];
             let is_listed = |name: String| readme.contains(&format!("| `{name}` |"));
             let is_listed = names.into_iter().flatten().any(is_listed);
             let has_mark = read(&project, file).contains("FILL-IN");
@@ -144,8 +131,7 @@ fn the_output_names_the_files_and_the_next_commands() {
         .current_dir(project.path().parent().unwrap())
         .output()
         .unwrap();
-    let output_text = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let output_text = ended(&output, 0);
     for part in [
         "src/driver.rs",
         "`grep -rn FILL-IN demo-driver`",
@@ -160,23 +146,6 @@ fn the_output_names_the_files_and_the_next_commands() {
         );
     }
     assert!(project.path().join("Cargo.toml").exists());
-}
-
-#[test]
-fn flags_have_environment_variables() {
-    let project = unused_path("demo-driver");
-    let output = lbcf(&["new", "demo-driver"])
-        .env("LBCF_NEW_PATH", project.path())
-        .env("LBCF_NEW_PORT", "9002")
-        .env("LBCF_NEW_NAMESPACE", "team-a")
-        .env("LBCF_NEW_SDK_PATH", sdk())
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let deployment = read(&project, "deploy/10-deployment.yaml");
-    assert!(deployment.contains("--listen=0.0.0.0:9002"), "{deployment}");
-    assert!(deployment.contains("namespace: team-a"), "{deployment}");
-    assert!(read(&project, "Cargo.toml").contains("path = "));
 }
 
 #[test]
@@ -239,11 +208,8 @@ fn a_relative_sdk_path_is_made_relative_to_the_project() {
     let checkout = project.path().parent().unwrap().join("my lbcf");
     let sdk = checkout.join("lbcf-driver-sdk");
     fs::create_dir_all(&sdk).unwrap();
-    fs::write(
-        sdk.join("Cargo.toml"),
-        "[package]\nname = \"lbcf-driver-sdk\"\n",
-    )
-    .unwrap();
+    let package = "[package]\nname = \"lbcf-driver-sdk\"\n";
+    fs::write(sdk.join("Cargo.toml"), package).unwrap();
     // The folder itself, and the root of its checkout.
     for given in ["my lbcf/lbcf-driver-sdk", "my lbcf"] {
         let to = words("new demo-driver --path a/project --sdk-path");
@@ -251,21 +217,16 @@ fn a_relative_sdk_path_is_made_relative_to_the_project() {
             .current_dir(checkout.parent().unwrap())
             .output()
             .unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        ended(&output, 0);
         let project = checkout.with_file_name("a").join("project");
         let manifest = fs::read_to_string(project.join("Cargo.toml")).unwrap();
         let dependency = "lbcf-driver-sdk = { path = \"../../my lbcf/lbcf-driver-sdk\", ";
         assert!(manifest.contains(dependency), "{manifest}");
-        assert!(
-            project
-                .join("../../my lbcf/lbcf-driver-sdk/Cargo.toml")
-                .exists()
-        );
+        let of_sdk = project.join("../../my lbcf/lbcf-driver-sdk/Cargo.toml");
+        assert!(of_sdk.exists());
         let dockerfile = fs::read_to_string(project.join("Dockerfile")).unwrap();
-        assert!(
-            dockerfile.contains("--build-context lbcf='../../my lbcf' "),
-            "{dockerfile}"
-        );
+        let context = "--build-context lbcf='../../my lbcf' ";
+        assert!(dockerfile.contains(context), "{dockerfile}");
         fs::remove_dir_all(project).unwrap();
     }
 }
@@ -315,39 +276,27 @@ fn errors_name_the_argument_and_nothing_is_written() {
     )
     .unwrap();
     let before = files_below(work);
-    for (args, named) in [
-        (&["Demo_Driver"][..], "\"Demo_Driver\""),
-        (&["fn"], "keyword"),
-        (&["std"], "\"std\""),
-        (
-            &["demo", "--path", "file"],
-            "file: a file of this name exists",
-        ),
-        (
-            &["demo", "--path", "other"],
-            "other: this folder is not empty",
-        ),
-        (&["demo", "--path", "file/demo"], "file/demo"),
-        (&["demo", "--sdk-path", "no/sdk"], "--sdk-path no/sdk"),
-        (
-            &["demo", "--sdk-path", "other"],
-            "--sdk-path other: not the folder of lbcf-driver-sdk",
-        ),
-        (&["demo", "--port", "80"], "1024..=65535"),
-        (&["demo", "--port", "http"], "http"),
-        (&["demo", "--namespace", "Team_A"], "\"Team_A\""),
-        (&["lbcf-demo", "--namespace", "team-a"], "kube-system"),
-        (&[], "<NAME>"),
-    ] {
-        let output = lbcf(&[&["new"], args].concat())
-            .current_dir(work)
-            .output()
-            .unwrap();
-        let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
-        assert!(stderr.contains(named), "{args:?}: {stderr}");
-        assert_eq!(files_below(work), before, "{args:?}");
-    }
+    let table = r#"
+        Demo_Driver | "Demo_Driver"
+        fn | keyword
+        std | "std"
+        demo --path file | file: a file of this name exists
+        demo --path other | other: this folder is not empty
+        demo --path file/demo | file/demo
+        demo --sdk-path no/sdk | --sdk-path no/sdk
+        demo --sdk-path other | --sdk-path other: not the folder of lbcf-driver-sdk
+        demo --port 80 | 1024..=65535
+        demo --port http | http
+        demo --namespace Team_A | "Team_A"
+        lbcf-demo --namespace team-a | kube-system
+    "#;
+    let new = |args: &[&str]| {
+        let mut command = lbcf(&[&["new"], args].concat());
+        command.current_dir(work).output().unwrap()
+    };
+    assert_each_refused(table, new);
+    assert_refused(&new(&[]), "<NAME>");
+    assert_eq!(files_below(work), before);
     assert_eq!(fs::read_to_string(work.join("file")).unwrap(), "mine");
 }
 
@@ -360,9 +309,8 @@ fn an_empty_folder_is_accepted_also_the_current_one() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert_eq!(files_below(project.path()), FILES);
+    assert_eq!(files_below(project.path()), files());
     // Now the folder is not empty.
     let output = run(&["new", "demo-driver", "--path", project.as_str()]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("is not empty"));
+    assert_refused(&output, "is not empty");
 }

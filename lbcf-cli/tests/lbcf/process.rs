@@ -34,6 +34,32 @@ pub(crate) fn run(args: &[&str]) -> Output {
     lbcf(args).output().unwrap()
 }
 
+/// Requires that a command is refused with the exit code 2 and this text on stderr.
+#[track_caller]
+pub(crate) fn assert_refused(output: &Output, named: &str) {
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{named}: {stderr}");
+    assert!(stderr.contains(named), "{named}: {stderr}");
+    assert!(!stderr.contains("panicked"), "{named}: {stderr}");
+}
+
+/// Requires that the command of each line is refused with the text behind its bar.
+#[track_caller]
+pub(crate) fn assert_each_refused(table: &str, run: impl Fn(&[&str]) -> Output) {
+    for line in table.lines().filter(|line| !line.trim().is_empty()) {
+        let (args, named) = line.split_once(" | ").unwrap();
+        assert_refused(&run(&words(args)), named);
+    }
+}
+
+/// The output of a command that has ended with this code.
+#[track_caller]
+pub(crate) fn ended(output: &Output, code: i32) -> String {
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{stdout}{stderr}");
+    stdout
+}
+
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

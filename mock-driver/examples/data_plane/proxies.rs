@@ -6,10 +6,11 @@ use mock_driver::{
     Cloud, Creation, ListenerProtocol, LoadBalancerType, NewLoadBalancer, Rule, Target, Traffic,
     TrafficOptions,
 };
+use std::os::fd::AsFd as _;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::{sleep, timeout};
 
@@ -100,9 +101,10 @@ impl Proxy {
     }
 
     async fn haproxy(mode: Mode, backends: &[String]) -> Option<Self> {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let addr = free.local_addr().unwrap().to_string();
-        drop(free);
+        // HAProxy gets the bound socket, and not a port that something else may take.
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let addr = socket.local_addr().unwrap().to_string();
         let threads = std::thread::available_parallelism().unwrap();
         let http = match mode {
             Mode::Http => "http-reuse always\n option forwardfor\n",
@@ -111,7 +113,7 @@ impl Proxy {
         let config = format!(
             "global\n nbthread {threads}\n\
              defaults\n mode {mode}\n timeout connect 1s\n timeout client 15m\n timeout server 15m\n\
-             listen lb\n bind {addr} backlog 16384\n balance roundrobin\n {http}\
+             listen lb\n bind fd@3 backlog 16384\n balance roundrobin\n {http}\
              server a {a} weight 100\n server b {b} weight 100\n",
             mode = mode.as_str(),
             a = backends[0],
@@ -122,11 +124,12 @@ impl Proxy {
         let mut command = Command::new("sh");
         command.args([
             "-c",
-            r#"ulimit -n "$(ulimit -Hn)"; exec haproxy -db -q -f "$0""#,
+            r#"ulimit -n "$(ulimit -Hn)"; exec haproxy -db -q -f "$0" 3<&0"#,
         ]);
         command
             .arg(&path)
             .kill_on_drop(true)
+            .stdin(socket.as_fd().try_clone_to_owned().unwrap())
             .stderr(Stdio::inherit());
         let mut process = command.spawn().unwrap();
         for _ in 0..500 {

@@ -105,19 +105,6 @@ where
     })
 }
 
-/// A conforming driver whose requests to one webhook are modified.
-pub(crate) fn reading<F>(inner: Router, webhook: &'static str, change: F) -> Router
-where
-    F: Fn(&mut Value) + Clone + Send + Sync + 'static,
-{
-    driver(inner, move |inner, called, mut request| {
-        if called == webhook {
-            change(&mut request);
-        }
-        async move { inner.call(&called, &request).await }
-    })
-}
-
 /// The conforming driver: the mock, with an attribute that cannot be changed.
 pub(crate) fn right() -> Router {
     with_charge_type(mock(Duration::ZERO))

@@ -1,4 +1,4 @@
-//! JPD with conforming and defective drivers, and with drivers without the webhook.
+//! JPD with drivers whose defect the matrix of defects does not have, and without the webhook.
 
 use crate::bent::*;
 use axum::Router;
@@ -33,10 +33,7 @@ fn no_judge() -> Fixture {
 }
 
 #[tokio::test]
-async fn a_conforming_driver_passes() {
-    let report = judged(right(), fixture(), "JPD").await;
-    assert_eq!(passed(&report), ["JPD-01", "JPD-02", "JPD-03"]);
-    assert_eq!(result(&report, "JPD-01").reason, "");
+async fn a_driver_that_keeps_whole_pods_passes() {
     let whole = keeping(Value::clone);
     let report = judged(whole, fixture(), "JPD").await;
     assert_eq!(passed(&report), ["JPD-01", "JPD-02", "JPD-03"]);
@@ -64,16 +61,6 @@ async fn a_driver_that_keeps_no_pods_passes_with_a_note() {
 #[tokio::test]
 async fn jpd_01_detects_answers_that_are_no_lists_of_pods() {
     let list = "doNotDeregister as an array of Pod objects";
-    let names = keeping(|pod| pod["metadata"]["name"].clone());
-    fails(names.clone(), "JPD-01", list, "an entry \"jpd-01-").await;
-    let no_namespace = keeping(|pod| json!({"metadata": {"name": pod["metadata"]["name"]}}));
-    fails(
-        no_namespace,
-        "JPD-01",
-        list,
-        r#"an entry {"metadata":{"name":"#,
-    )
-    .await;
     let flat = keeping(|pod| pod["metadata"].clone());
     fails(flat, "JPD-01", list, "an entry {").await;
     let texts = keeping(|pod| json!(pod.to_string()));
@@ -81,15 +68,10 @@ async fn jpd_01_detects_answers_that_are_no_lists_of_pods() {
     let object = judging(|_| json!({"succ": true, "doNotDeregister": {}}));
     fails(object, "JPD-01", list, "doNotDeregister {}").await;
     let as_operations = judging(|_| json!({"status": "Succ", "doNotDeregister": []}));
-    fails(
-        as_operations,
-        "JPD-01",
-        "a response with succ",
-        "status \"Succ\"",
-    )
-    .await;
+    let succ = "a response with succ";
+    fails(as_operations, "JPD-01", succ, "status \"Succ\"").await;
     let missing = answering(right(), WEBHOOK, |_, reply| *reply = Reply::http(404));
-    fails(missing, "JPD-01", "a response with succ", "HTTP 404").await;
+    fails(missing, "JPD-01", succ, "HTTP 404").await;
 }
 
 #[tokio::test]
@@ -102,12 +84,6 @@ async fn jpd_02_detects_pods_that_were_not_requested() {
         json!({"succ": true, "doNotDeregister": *remembered})
     });
     fails(remembers, "JPD-02", none, "lbcf-conformance/jpd-02-").await;
-
-    let constant = judging(|_| {
-        let pod = json!({"metadata": {"name": "web-0", "namespace": "default"}});
-        json!({"succ": true, "doNotDeregister": [pod]})
-    });
-    fails(constant, "JPD-02", none, "default/web-0").await;
 
     let other_uid = keeping(|pod| {
         let mut pod = pod.clone();
@@ -127,12 +103,6 @@ async fn jpd_02_detects_pods_that_were_not_requested() {
 #[tokio::test]
 async fn jpd_03_detects_drivers_that_need_pods() {
     let is_empty = |request: &Value| request["notReadyPods"] == json!([]);
-    let refuses = answering(right(), WEBHOOK, move |request, reply| {
-        if is_empty(request) {
-            reply.body = json!({"succ": false, "msg": "notReadyPods is missing"});
-        }
-    });
-    fails(refuses, "JPD-03", "succ true", "notReadyPods is missing").await;
     let dies = answering(right(), WEBHOOK, move |request, reply| {
         if is_empty(request) {
             *reply = Reply::http(500);
@@ -162,10 +132,8 @@ async fn jpd_04_d89_accepts_any_clear_rejection() {
     let report = judged(right(), no_judge(), "JPD").await;
     assert_eq!(passed(&report), ["JPD-04"]);
     let reason = &result(&report, "JPD-04").reason;
-    assert!(
-        reason.contains("the driver supports judgePodDeregister, although"),
-        "{reason}"
-    );
+    let note = "the driver supports judgePodDeregister, although";
+    assert!(reason.contains(note), "{reason}");
 }
 
 #[tokio::test]
@@ -181,12 +149,6 @@ async fn jpd_04_detects_drivers_that_answer_anything() {
         }
         inner.call(&webhook, &request).await
     });
-    fails_with(
-        hangs,
-        no_judge(),
-        "JPD-04",
-        expected,
-        "no complete response within 2s",
-    )
-    .await;
+    let got = "no complete response within 2s";
+    fails_with(hangs, no_judge(), "JPD-04", expected, got).await;
 }

@@ -8,6 +8,8 @@ use serde_json::json;
 use std::time::Duration;
 
 const SCOPE: &str = "last reply";
+/// How soon after a reply a poll is too early.
+const EARLY: Duration = Duration::from_millis(20);
 
 /// An operation that may be polled later.
 #[derive(Debug)]
@@ -41,6 +43,6 @@ pub(crate) fn is_early_poll(driver: &Driver, request: &HookRequest) -> bool {
     last.is_some_and(|last| {
         let sent = Duration::from_micros(last["sent"].as_u64().unwrap_or_default());
         last["retryID"] != request.text("retryID")
-            && driver.started.elapsed().saturating_sub(sent) < driver.pace.early
+            && driver.started.elapsed().saturating_sub(sent) < EARLY
     })
 }

@@ -33,6 +33,7 @@ mod create;
 mod defect;
 mod defects;
 mod deregister;
+mod dispatch;
 mod driver;
 mod dry_run;
 mod ensure_backend;
@@ -46,12 +47,12 @@ mod load_balancer;
 mod malformed;
 mod memory;
 mod overlay;
-mod pace;
 mod reply;
 mod reply_form;
 mod request_form;
 mod retry;
 mod running;
+mod serving;
 mod two_step;
 mod unknown_defect;
 mod validate_backend;
@@ -59,7 +60,6 @@ mod validate_load_balancer;
 
 pub use defect::Defect;
 pub use defects::Defects;
-pub use pace::DefectPace;
 pub use unknown_defect::UnknownDefect;
 
 #[cfg(test)]

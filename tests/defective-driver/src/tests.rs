@@ -1,15 +1,16 @@
 //! What integration tests cannot show.
 
-use crate::defects::after;
+use crate::Defect;
+use crate::dispatch::after;
 use crate::driver::Driver;
 use crate::hook_request::HookRequest;
 use crate::memory::Memory;
+use crate::overlay::ObservationOverlay;
 use crate::reply::Reply;
-use crate::{Defect, Defects};
-use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use mock_driver::Cloud;
+use tokio_util::sync::CancellationToken;
 
 fn call(webhook: &'static str, body: &'static str) -> HookRequest {
     let body = Bytes::from_static(body.as_bytes());
@@ -18,7 +19,8 @@ fn call(webhook: &'static str, body: &'static str) -> HookRequest {
 }
 
 fn context() -> Driver {
-    Driver::new(Router::new(), Cloud::empty(), &Defects::default())
+    let (overlay, crash) = (ObservationOverlay::default(), CancellationToken::new());
+    Driver::new(Cloud::empty(), Vec::new(), overlay, crash)
 }
 
 #[test]

@@ -8,8 +8,11 @@ use crate::driver::Driver;
 use crate::history;
 use crate::hook_request::HookRequest;
 use crate::reply::Reply;
+use std::time::Duration;
 use tokio::time::sleep;
 
+/// The time between the two steps.
+const HOLD: Duration = Duration::from_millis(100);
 /// How many concurrent `ensureBackend` calls [`Defect::ParallelFails`] allows.
 const PARALLEL_LIMIT: u64 = 10;
 
@@ -25,7 +28,7 @@ pub(crate) async fn attached(driver: &Driver, request: &mut HookRequest) {
         let key = request.backend_key();
         if history::bound_parameters(driver, request).is_none() {
             let in_flight = driver.memory.enter("binding", &key);
-            sleep(driver.pace.hold).await;
+            sleep(HOLD).await;
             // The concurrent calls found nothing bound either; unless they were cancelled, they
             // bind it too.
             let are_binding = driver.memory.number("binding", &key) > 1;
@@ -40,7 +43,7 @@ pub(crate) async fn detached(driver: &Driver, request: &HookRequest) -> Option<R
     let races = [Defect::LostUpdateRace, Defect::EnsureDeregisterRace];
     let is_stale = |defect: &Defect| driver.has(*defect) && uses_stale_targets(*defect, request);
     if races.iter().any(is_stale) {
-        sleep(driver.pace.hold).await;
+        sleep(HOLD).await;
     }
     if driver.has(Defect::ParallelFails) && request.does("ensureBackend") {
         let backend = request.backend_key();
@@ -50,7 +53,7 @@ pub(crate) async fn detached(driver: &Driver, request: &HookRequest) -> Option<R
         if in_flight.others >= PARALLEL_LIMIT {
             driver.memory.put("throttled", &backend, true);
         }
-        sleep(driver.pace.hold).await;
+        sleep(HOLD).await;
         if driver.memory.contains("throttled", &backend) {
             return Some(Reply::fail("TooManyRequests"));
         }
@@ -65,7 +68,7 @@ async fn check_then_create(driver: &Driver, request: &HookRequest) {
         return;
     }
     let in_flight = driver.memory.enter("creating", record);
-    sleep(driver.pace.hold).await;
+    sleep(HOLD).await;
     driver.memory.put("created for", record, true);
     if in_flight.others > 0 {
         let token = format!("{record}, once more: {}", in_flight.others);
@@ -84,7 +87,7 @@ async fn create_then_record(driver: &Driver, request: &HookRequest) {
         driver: Some(driver),
         record,
     };
-    sleep(driver.pace.hold).await;
+    sleep(HOLD).await;
     unrecorded.driver = None;
     driver.memory.put("recorded", record, true);
 }

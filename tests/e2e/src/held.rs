@@ -32,7 +32,7 @@ impl Release {
 pub fn hold_list(cluster: &Cluster, resource: &'static str) -> (Client, Release) {
     let (release, released) = watch::channel(false);
     let service = DelayingService {
-        inner: cluster.service().named("lbcf-controller"),
+        inner: cluster.service().named(crate::CONTROLLER),
         resource,
         released,
     };

@@ -83,7 +83,7 @@ impl KillSwitch {
 pub fn client_killed_at(cluster: &Cluster, at: Option<WritePoint>) -> (Client, KillSwitch) {
     let switch = KillSwitch::default();
     let service = KillableService {
-        inner: cluster.service().named("lbcf-controller"),
+        inner: cluster.service().named(crate::CONTROLLER),
         at: at.map(Arc::new),
         switch: switch.clone(),
     };

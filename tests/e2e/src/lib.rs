@@ -28,6 +28,7 @@
 mod admission;
 pub mod chaos;
 mod cluster;
+mod cost;
 mod faulty;
 mod held;
 mod kill_switch;
@@ -50,6 +51,7 @@ mod world;
 
 pub use admission::AdmittingController;
 pub use cluster::{Cluster, KUBECONFIG, is_remote, needs_embedded};
+pub use cost::{CONTROLLER, Cost};
 pub use faulty::{Faults, faulty};
 pub use held::{Release, hold_list};
 pub use kill_switch::{KillSwitch, WriteMoment, WritePoint, client_killed_at};
@@ -64,4 +66,4 @@ pub use seed::scrambled;
 pub use stored::ClusterService;
 pub use tampered::tampered;
 pub use wait::{until, until_is, until_within};
-pub use world::World;
+pub use world::{World, kill};

@@ -28,7 +28,7 @@ pub fn lose_response(
 ) -> (Client, Release) {
     let (release, released) = watch::channel(false);
     let service = LosingService {
-        inner: cluster.service().named("lbcf-controller"),
+        inner: cluster.service().named(crate::CONTROLLER),
         resource,
         number,
         writes: Arc::default(),

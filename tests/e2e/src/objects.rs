@@ -43,9 +43,7 @@ impl World {
     pub async fn apply_basics(&self, pods: usize) {
         self.create_driver().await;
         self.create(&manifests::load_balancer(LB)).await;
-        for number in 0..pods {
-            self.create(&manifests::pod(&format!("web-{number}"))).await;
-        }
+        self.create_pods(pods).await;
         self.create(&manifests::group(GROUP, &[LB])).await;
     }
 
@@ -58,9 +56,7 @@ impl World {
         let mut lb = manifests::load_balancer(LB);
         lb.spec.lb_driver = OWN_DRIVER.to_owned();
         self.create(&lb).await;
-        for number in 0..pods {
-            self.create(&manifests::pod(&format!("web-{number}"))).await;
-        }
+        self.create_pods(pods).await;
         self.create(&manifests::group(GROUP, &[LB])).await;
     }
 
@@ -104,6 +100,25 @@ impl World {
     /// The API of a kind, with the test's own client.
     pub fn api<K: Kind>(&self, namespace: &str) -> Api<K> {
         Api::namespaced(self.client(), namespace)
+    }
+
+    /// An object of [`NAMESPACE`], as it is now.
+    pub async fn get<K: Kind>(&self, name: &str) -> K {
+        let object = self.api(NAMESPACE).get(name).await;
+        object.expect("the object exists")
+    }
+
+    /// Creates the pods `web-0`, `web-1`, …
+    pub async fn create_pods(&self, count: usize) {
+        for number in 0..count {
+            self.create(&manifests::pod(&format!("web-{number}"))).await;
+        }
+    }
+
+    /// Changes the weight of a group's or Bind's backends.
+    pub async fn set_weight<K: Kind>(&self, name: &str, weight: &str) {
+        let patch = json!({"spec": {"parameters": {"weight": weight}}});
+        self.patch::<K>(NAMESPACE, name, patch).await;
     }
 
     /// Creates an object in its own namespace.

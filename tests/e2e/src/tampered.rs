@@ -27,7 +27,7 @@ pub fn tampered(
     tamper: fn(&mut Value),
 ) -> Client {
     let service = TamperingService {
-        inner: cluster.service().named("lbcf-controller"),
+        inner: cluster.service().named(crate::CONTROLLER),
         path,
         left: Arc::new(AtomicUsize::new(times)),
         tamper,

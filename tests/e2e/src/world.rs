@@ -2,6 +2,7 @@
 
 use crate::admission::AdmittingController;
 use crate::cluster::Cluster;
+use crate::cost::CONTROLLER;
 use crate::manifests::{self, SYSTEM};
 use crate::proxy::DriverProxy;
 use crate::remote::{PREFIX, RemoteCluster, STANDBY, create_namespace};
@@ -361,7 +362,12 @@ impl World {
     /// Starts a controller. Aborting the task kills it; dropping the handle leaves it running until the
     /// world ends.
     pub fn start_controller(&self) -> JoinHandle<()> {
-        self.start_controller_with(self.client_as("lbcf-controller"), Self::options())
+        self.start(Self::options())
+    }
+
+    /// Starts a controller with other options.
+    pub fn start(&self, options: Options) -> JoinHandle<()> {
+        self.start_controller_with(self.client_as(CONTROLLER), options)
     }
 
     /// Starts a controller with its own client and options.
@@ -372,7 +378,7 @@ impl World {
     /// Starts a controller that counts the webhook calls it attempts.
     pub fn start_counting_controller(&self, options: Options) -> (JoinHandle<()>, CallCounts) {
         let counts = CallCounts::default();
-        let client = self.cluster.client_as("lbcf-controller");
+        let client = self.cluster.client_as(CONTROLLER);
         let controller = Controller::with_counts(client, options, counts.clone());
         (self.run(controller), counts)
     }
@@ -446,6 +452,12 @@ async fn create_crds(client: &Client, crds: &[CustomResourceDefinition]) {
             .expect("the CRD is established in time")
             .expect("the CRD is established");
     }
+}
+
+/// Ends a task, and returns when nothing of it runs any more.
+pub async fn kill<T>(task: JoinHandle<T>) {
+    task.abort();
+    let _ = task.await;
 }
 
 fn run_controller(controller: Controller) -> JoinHandle<()> {

@@ -5,10 +5,8 @@ use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use lbcf_controller::Options;
 use lbcf_controller::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
 use lbcf_e2e::manifests::{self, DRIVER, GROUP, LB, NAMESPACE, SYSTEM};
-use lbcf_e2e::{World, until};
+use lbcf_e2e::{CONTROLLER, World, kill, until};
 use serde_json::{Value, json};
-
-const CONTROLLER: &str = "lbcf-controller";
 
 async fn world() -> (World, lbcf_e2e::AdmittingController) {
     let world = World::bare().await;
@@ -237,8 +235,7 @@ async fn without_a_controller_nothing_is_stored_until_the_next_one_starts() {
     world.apply_basics(1).await;
     world.until_targets(&["web-0"], "50").await;
     world.until_settled().await;
-    controller.task.abort();
-    let _ = controller.task.await;
+    kill(controller.task).await;
     let groups = world.api::<BackendGroup>(NAMESPACE);
     let another = manifests::group("another", &[LB]);
     let error = groups

@@ -65,7 +65,7 @@ async fn audits(proxy: &DriverProxy, count: usize) {
 
 /// The condition Drift of the load balancer.
 async fn drift(world: &World) -> Option<Condition> {
-    let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+    let lb = world.get::<LoadBalancer>(LB).await;
     lb.status?.conditions.find("Drift").cloned()
 }
 
@@ -370,7 +370,7 @@ async fn d53_a_load_balancer_that_is_not_audited_any_more_claims_nothing() {
         audit_period: Duration::ZERO,
         ..World::quick()
     };
-    let controller = world.start_controller_with(world.client_as("lbcf-controller"), options);
+    let controller = world.start(options);
     until_not_audited().await;
     controller.abort();
 }

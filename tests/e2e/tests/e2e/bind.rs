@@ -13,7 +13,6 @@ use lbcf_e2e::{DriverProxy, World, until_is};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-const CONTROLLER: &str = "lbcf-controller";
 const LEFT: &str = "left";
 const RIGHT: &str = "right";
 
@@ -36,11 +35,7 @@ async fn setup_in(mut world: World, pods: usize) -> (World, DriverProxy, JoinHan
     let proxy = world.start_proxy().await;
     let controller = start(&world);
     world.create(&manifests::driver(&world.driver_url())).await;
-    for number in 0..pods {
-        world
-            .create(&manifests::pod(&format!("web-{number}")))
-            .await;
-    }
+    world.create_pods(pods).await;
     (world, proxy, controller)
 }
 
@@ -73,7 +68,7 @@ fn start(world: &World) -> JoinHandle<()> {
         status_interval: Duration::from_secs(3600),
         ..World::options()
     };
-    world.start_controller_with(world.cluster.client_as(CONTROLLER), options)
+    world.start(options)
 }
 
 /// Deletes the Bind and waits until nothing is left.
@@ -88,11 +83,4 @@ async fn delete_all(world: &World) {
 fn webhooks(proxy: &DriverProxy, from: usize) -> Vec<String> {
     let calls = proxy.calls().into_iter().skip(from);
     calls.map(|call| call.webhook).collect()
-}
-
-/// The number of the controller's writes to a resource since `before`.
-fn writes(world: &World, before: &local_cluster::RequestCounts, resource: &str) -> u64 {
-    world.cluster.requests().since(before).count(|key| {
-        key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with(resource)
-    })
 }

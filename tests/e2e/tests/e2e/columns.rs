@@ -4,12 +4,11 @@ use http::Request;
 use http::header::ACCEPT;
 use lbcf_controller::api::{Bind, LoadBalancer};
 use lbcf_e2e::manifests::{self, BIND, LB, NAMESPACE};
-use lbcf_e2e::{ProxyAction, World, until, until_is};
+use lbcf_e2e::{ProxyAction, World, kill, until, until_is};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
-const CONTROLLER: &str = "lbcf-controller";
 
 /// The cells of a kind's only object by the names of their columns, without its age. Columns of
 /// `-o wide` end with `(wide)`.
@@ -64,8 +63,7 @@ async fn d43_the_address_that_a_driver_returns_in_lb_info_is_a_column() {
 async fn d8_the_columns_of_a_bind_count_load_balancers_and_backends() {
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
-    let client = world.cluster.client_as(CONTROLLER);
-    let _controller = world.start_controller_with(client, World::quick());
+    let _controller = world.start(World::quick());
     proxy.rule(|call| match call.body["attributes"]["name"].as_str() {
         Some("right") if call.webhook == "createLoadBalancer" => {
             ProxyAction::reply_json(&json!({"status": "Fail", "msg": "the quota is used up"}))
@@ -114,39 +112,24 @@ async fn d8_b114_a_binds_counts_cost_at_most_one_write_in_the_status_interval() 
         status_interval: Duration::from_secs(3600),
         ..World::options()
     };
-    let client = world.cluster.client_as(CONTROLLER);
-    let controller = world.start_controller_with(client, options);
+    let controller = world.start(options);
     world.create_driver().await;
     world.create(&manifests::bind(BIND, &["left"])).await;
     world.until_entry(BIND, "left", "Ready", ("True", "")).await;
-    let of_bind = |before: &local_cluster::RequestCounts| {
-        world.cluster.requests().since(before).count(|key| {
-            key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with("/binds")
-        })
-    };
-    let before = world.cluster.requests();
-    for number in 0..PODS {
-        world
-            .create(&manifests::pod(&format!("web-{number}")))
-            .await;
-    }
+    let before = world.cost();
+    world.create_pods(PODS).await;
     world.until_records(PODS).await;
-    assert_eq!(
-        of_bind(&before),
-        0,
-        "the entry was written less than an hour ago"
-    );
-    controller.abort();
-    let _ = controller.await;
+    // The entry was written less than an hour ago.
+    assert_eq!(world.cost_since(&before).writes("binds"), 0);
+    kill(controller).await;
 
-    let before = world.cluster.requests();
-    let client = world.cluster.client_as(CONTROLLER);
-    let _controller = world.start_controller_with(client, World::options());
+    let before = world.cost();
+    let _controller = world.start(World::options());
     until("the counts are written", async || {
-        let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+        let bind = world.get::<Bind>(BIND).await;
         let status = bind.status.unwrap();
         (status.registered_backends == 20 && status.backends == 20).then_some(())
     })
     .await;
-    assert_eq!(of_bind(&before), 1);
+    assert_eq!(world.cost_since(&before).writes("binds"), 1);
 }

@@ -6,24 +6,9 @@ use lbcf_controller::api::{
 };
 use lbcf_driver_sdk::webhook::Protocol;
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE, SERVICE};
-use lbcf_e2e::{World, is_exhaustive, until};
-use local_cluster::{RequestCounts, RequestKey};
-use serde_json::json;
+use lbcf_e2e::{CONTROLLER, World, is_exhaustive, until};
+use local_cluster::RequestKey;
 use std::time::Duration;
-
-const CONTROLLER: &str = "lbcf-controller";
-
-fn by_controller(key: &RequestKey, resource: &str) -> bool {
-    key.user_agent == CONTROLLER && key.is_write() && key.resource == resource
-}
-
-fn record_writes(counts: &RequestCounts) -> u64 {
-    counts.count(|key| by_controller(key, "lbcf.tkestack.io/backendrecords"))
-}
-
-fn group_writes(counts: &RequestCounts) -> u64 {
-    counts.count(|key| by_controller(key, "lbcf.tkestack.io/backendgroups"))
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn registering_costs_three_writes_and_two_webhooks_deregistering_two_and_one() {
@@ -38,45 +23,29 @@ async fn registering_costs_three_writes_and_two_webhooks_deregistering_two_and_o
     let all: Vec<&str> = std::iter::once("web-0")
         .chain(names.iter().map(String::as_str))
         .collect();
-    let (writes, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     for name in &names {
         world.create(&manifests::pod(name)).await;
     }
     world.until_targets(&all, "50").await;
     world.until_settled().await;
-    let registering = world.cluster.requests().since(&writes);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(record_writes(&registering), 3 * MORE, "{registering:?}");
-    assert_eq!(
-        registering.writes_by(CONTROLLER),
-        3 * MORE + group_writes(&registering)
-    );
-    assert_eq!(
-        (
-            called.get("generateBackendAddr"),
-            called.get("ensureBackend")
-        ),
-        (MORE, MORE)
-    );
-    assert_eq!(called.total(), 2 * MORE);
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 3 * MORE, "{cost:?}");
+    let of_groups = cost.writes("backendgroups");
+    assert_eq!(cost.all_writes(), 3 * MORE + of_groups);
+    cost.assert_calls([("generateBackendAddr", MORE), ("ensureBackend", MORE)]);
 
-    let (writes, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     for name in &names {
         world.delete::<Pod>(NAMESPACE, name).await;
     }
     world.until_targets(&["web-0"], "50").await;
     world.until_settled().await;
-    let deregistering = world.cluster.requests().since(&writes);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(record_writes(&deregistering), 2 * MORE, "{deregistering:?}");
-    assert_eq!(
-        deregistering.writes_by(CONTROLLER),
-        2 * MORE + group_writes(&deregistering)
-    );
-    assert_eq!(
-        (called.get("deregisterBackend"), called.total()),
-        (MORE, MORE)
-    );
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 2 * MORE, "{cost:?}");
+    let of_groups = cost.writes("backendgroups");
+    assert_eq!(cost.all_writes(), 2 * MORE + of_groups);
+    cost.assert_calls([("deregisterBackend", MORE)]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -87,17 +56,13 @@ async fn a_change_of_parameters_costs_two_writes_and_one_webhook_a_backend() {
     let pods = ["web-0", "web-1", "web-2", "web-3", "web-4"];
     world.until_targets(&pods, "50").await;
     world.until_settled().await;
-    let (writes, calls) = (world.cluster.requests(), world.cloud.calls());
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
-        .await;
+    let before = world.cost();
+    world.set_weight::<BackendGroup>(GROUP, "80").await;
     world.until_targets(&pods, "80").await;
     world.until_settled().await;
-    let changing = world.cluster.requests().since(&writes);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(record_writes(&changing), 2 * 5);
-    assert_eq!((called.get("ensureBackend"), called.total()), (5, 5));
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 2 * 5);
+    cost.assert_calls([("ensureBackend", 5)]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -110,12 +75,9 @@ async fn at_most_two_events_for_a_backend() {
         .await;
     world.until_settled().await;
     // Events are written concurrently; the group's is the last one.
-    until("the last event is written", async || {
-        let events: Vec<Event> = world.all().await;
-        let is_last = |event: &Event| event.reason.as_deref() == Some("SuccSyncedBackendGroup");
-        events.iter().any(is_last).then_some(())
-    })
-    .await;
+    world
+        .until_event("BackendGroup", "SuccSyncedBackendGroup")
+        .await;
     let before = world.all::<Event>().await;
     let of_records = before
         .iter()
@@ -141,7 +103,7 @@ async fn b114_a_groups_status_is_written_at_most_once_a_second_while_it_changes(
     world.apply_basics(1).await;
     world.until_targets(&["web-0"], "50").await;
     world.until_settled().await;
-    let (before, began) = (world.cluster.requests(), tokio::time::Instant::now());
+    let (before, began) = (world.cost(), tokio::time::Instant::now());
     // The counts change with each of these steps, many times a second.
     while began.elapsed() < Duration::from_millis(3500) {
         world.set_ready("web-0", false).await;
@@ -151,7 +113,7 @@ async fn b114_a_groups_status_is_written_at_most_once_a_second_while_it_changes(
     }
     world.until_settled().await;
     let seconds = began.elapsed().as_secs() + 1;
-    let writes = group_writes(&world.cluster.requests().since(&before));
+    let writes = world.cost_since(&before).writes("backendgroups");
     assert!(
         (1..=seconds + 1).contains(&writes),
         "{writes} writes in {seconds} s"
@@ -174,17 +136,13 @@ async fn exhaustive_b141_u35_u37_u41_d77_five_minutes_at_rest_cost_nothing_and_n
     let controller = world.start_controller();
     world.create(&manifests::driver(&world.driver_url())).await;
     world.create(&manifests::load_balancer(LB)).await;
-    for number in 0..pods {
-        world
-            .create(&manifests::pod(&format!("web-{number}")))
-            .await;
-    }
+    world.create_pods(pods).await;
     // A Bind on the endpoints of a service, which are the same pods.
     world.create(&manifests::service(SERVICE, 30080)).await;
     let bind = manifests::service_bind(BIND, SERVICE, ServiceMode::Endpoints, &["left"]);
     world.create(&bind).await;
     until("every endpoint is registered", async || {
-        let bind: Bind = world.api(NAMESPACE).get(BIND).await.unwrap();
+        let bind = world.get::<Bind>(BIND).await;
         let status = bind.status?;
         let is_ready = status.conditions.is_true(condition_types::READY);
         (is_ready && usize::try_from(status.registered_backends) == Ok(pods)).then_some(())
@@ -195,31 +153,27 @@ async fn exhaustive_b141_u35_u37_u41_d77_five_minutes_at_rest_cost_nothing_and_n
     group.spec.pods.as_mut().unwrap().ports = ports.collect();
     world.create(&group).await;
     until("every backend is registered", async || {
-        let group: BackendGroup = world.api(NAMESPACE).get(GROUP).await.unwrap();
+        let group = world.get::<BackendGroup>(GROUP).await;
         (usize::try_from(group.status?.registered_records) == Ok(backends)).then_some(())
     })
     .await;
-    until("the last event is written", async || {
-        let events: Vec<Event> = world.all().await;
-        let is_last = |event: &Event| event.reason.as_deref() == Some("SuccSyncedBackendGroup");
-        events.iter().any(is_last).then_some(())
-    })
-    .await;
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    world
+        .until_event("BackendGroup", "SuccSyncedBackendGroup")
+        .await;
+    let before = world.cost();
     tokio::time::pause();
     advance(Duration::from_secs(300)).await;
     controller.abort();
     let _controller = world.start_controller();
     advance(Duration::from_secs(300)).await;
-    let at_rest = world.cluster.requests().since(&before);
+    let at_rest = world.cost_since(&before);
     let is_watch = |key: &RequestKey| key.user_agent == CONTROLLER && key.verb == "watch";
-    assert!(
-        at_rest.count(is_watch) > 8,
-        "watches were restarted: {at_rest:?}"
-    );
-    let writes = at_rest.count(|key| key.user_agent == CONTROLLER && key.is_write());
+    let watches = at_rest.requests.count(is_watch);
+    assert!(watches > 8, "watches were restarted: {at_rest:?}");
+    let is_write = |key: &RequestKey| key.user_agent == CONTROLLER && key.is_write();
+    let writes = at_rest.requests.count(is_write);
     assert_eq!(writes, 0, "events included: {at_rest:?}");
-    assert_eq!(world.cloud.calls().difference(&calls).total(), 0);
+    at_rest.assert_calls([]);
     let records: Vec<BackendRecord> = world.all().await;
     assert_eq!(records.len(), backends + pods);
 }

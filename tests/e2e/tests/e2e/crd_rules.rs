@@ -36,25 +36,56 @@ fn bind() -> Value {
     })
 }
 
-/// A group of a service with these changes of its selection.
-fn of_service(changes: Value) -> Value {
-    let mut service = json!({"name": "web", "port": {"port": 80}});
-    if let (Some(service), Value::Object(changes)) = (service.as_object_mut(), changes) {
-        service.extend(changes);
-    }
-    json!({"loadBalancers": ["web-lb"], "service": service})
+/// The selection of a service.
+fn service() -> Value {
+    json!({"name": "web", "port": {"port": 80}})
 }
 
 /// A spec with other values at these JSON pointers.
 fn with<const N: usize>(mut spec: Value, changes: [(&str, Value); N]) -> Value {
     for (pointer, value) in changes {
-        let (parent, key) = pointer.rsplit_once('/').unwrap();
-        match spec.pointer_mut(parent).unwrap() {
-            Value::Array(list) => list[key.parse::<usize>().unwrap()] = value,
-            parent => parent[key] = value,
-        }
+        set(&mut spec, pointer, value);
     }
     spec
+}
+
+fn set(spec: &mut Value, pointer: &str, value: Value) {
+    // A dot stands for all of it.
+    let Some((parent, key)) = pointer.rsplit_once('/') else {
+        *spec = value;
+        return;
+    };
+    match spec.pointer_mut(parent).unwrap() {
+        Value::Array(list) => list[key.parse::<usize>().unwrap()] = value,
+        parent => parent[key] = value,
+    }
+}
+
+/// The specs of a table: in each line the changes of `spec`, as JSON pointers with their values between
+/// semicolons, and behind a bar a part of the message that refuses it, or `ok`.
+fn rows<'a>(spec: &Value, table: &'a str) -> Vec<(Value, &'a str)> {
+    let row = |line: &'a str| {
+        let (changes, expected) = line.rsplit_once(" | ").unwrap();
+        let mut spec = spec.clone();
+        for change in changes.split("; ") {
+            let (pointer, value) = change.trim().split_once(' ').unwrap();
+            set(&mut spec, pointer, serde_json::from_str(value).unwrap());
+        }
+        (spec, expected)
+    };
+    let lines = table.lines().filter(|line| !line.trim().is_empty());
+    lines.map(row).collect()
+}
+
+/// Asserts that a spec and each row of its table is refused or accepted as the table says.
+async fn validated<K: Kind>(world: &World, spec: Value, table: &str) {
+    for (spec, expected) in rows(&spec, table) {
+        match expected {
+            "ok" => accepted::<K>(world, spec).await,
+            expected => refused::<K>(world, spec, expected).await,
+        }
+    }
+    accepted::<K>(world, spec).await;
 }
 
 fn api<K: Kind>(client: Client) -> Api<DynamicObject> {
@@ -90,550 +121,186 @@ async fn accepted<K: Kind>(world: &World, spec: Value) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b73_b79_d48_a_group_is_validated_without_admission() {
     let world = World::bare().await;
-    let ports = "/pods/ports";
-    for (spec, expected) in [
-        (
-            with(group(), [("/pods/ports/0/protocol", json!("UPD"))]),
-            r#"spec.pods.ports[0].protocol: Invalid value: "UPD": must be TCP or UDP"#,
-        ),
-        (
-            with(group(), [("/pods/ports/0/protocol", json!("tcp"))]),
-            "must be TCP or UDP",
-        ),
-        (
-            with(group(), [("/pods/ports/0/port", json!(-1))]),
-            "spec.pods.ports[0].port: Invalid value: -1: must be a number from 1 to 65535",
-        ),
-        (
-            with(group(), [("/pods/ports/0/port", json!(65536))]),
-            "65536: must be a number from 1 to 65535",
-        ),
-        (
-            with(group(), [("/pods/ports/0/port", json!(0))]),
-            "spec.pods.ports[0].port: Invalid value: required; must be a number from 1 to 65535",
-        ),
-        (
-            with(group(), [(ports, json!([]))]),
-            "spec.pods.ports: Invalid value: at least one is required, as in ports: [{port: 80, protocol: TCP}]",
-        ),
-        (
-            with(group(), [("/pods/port", json!({"port": 70000}))]),
-            "spec.pods.port.port: Invalid value: 70000",
-        ),
-        (
-            with(
-                group(),
-                [(
-                    "/ensurePolicy",
-                    json!({"policy": "Always", "minPeriod": "banana"}),
-                )],
-            ),
-            r#"spec.ensurePolicy.minPeriod: Invalid value: "banana": must be at least 30s"#,
-        ),
-        (
-            with(
-                group(),
-                [(
-                    "/ensurePolicy",
-                    json!({"policy": "Always", "minPeriod": "29s"}),
-                )],
-            ),
-            r#""29s": must be at least 30s"#,
-        ),
-        (
-            with(group(), [("/ensurePolicy", json!({"minPeriod": "40s"}))]),
-            "spec.ensurePolicy.minPeriod: Invalid value: only allowed with spec.ensurePolicy.policy Always",
-        ),
-        // Groups that select nothing.
-        (
-            json!({"loadBalancers": ["web-lb"]}),
-            "spec: Invalid value: one of pods, service and static is required",
-        ),
-        (
-            json!({"loadBalancers": ["web-lb"], "static": []}),
-            "one of pods, service and static is required",
-        ),
-        (
-            with(group(), [("/pods", json!({"ports": [{"port": 80}]}))]),
-            "spec.pods: Invalid value: byLabel or byName is required",
-        ),
-        (
-            with(
-                group(),
-                [("/pods", json!({"ports": [{"port": 80}], "byName": []}))],
-            ),
-            "byLabel or byName is required",
-        ),
-        (
-            with(group(), [("/pods/byLabel", json!({"selector": {}}))]),
-            "selector is required",
-        ),
-        (
-            with(group(), [("/pods/byName", json!(["web-0"]))]),
-            "spec.pods.byName: Invalid value: byLabel and byName cannot both be set",
-        ),
-        (
-            with(group(), [("/pods/byLabel/selector", json!({"-a": "b"}))]),
-            "spec.pods.byLabel.selector: Invalid value: not a label's key",
-        ),
-        (
-            with(group(), [("/pods/byLabel/selector", json!({"a": "b/c"}))]),
-            "not a label's value",
-        ),
-        (
-            with(group(), [("/pods/byLabel/except", json!(["Web-0"]))]),
-            r#"spec.pods.byLabel.except[0]: Invalid value: "Web-0": must be an object's name"#,
-        ),
-        (
-            with(group(), [("/loadBalancers", json!(["../x"]))]),
-            r#"spec.loadBalancers[0]: Invalid value: "../x": must be an object's name"#,
-        ),
-        (
-            with(group(), [("/loadBalancers", json!([]))]),
-            "spec.loadBalancers: Invalid value: at least one is required",
-        ),
-        (
-            json!({"loadBalancers": ["web-lb"], "static": [" "]}),
-            r#"spec.static[0]: Invalid value: " ": must be an address that the driver understands"#,
-        ),
-        (
-            json!({"loadBalancers": ["web-lb"],
-                "service": {"name": "Web", "port": {"port": 80, "protocol": "SCTP"}}}),
-            r#"spec.service.name: Invalid value: "Web": must be an object's name"#,
-        ),
-        (
-            of_service(json!({"mode": "Pods"})),
-            r#"spec.service.mode: Unsupported value: "Pods": supported values: "NodePort", "Endpoints""#,
-        ),
-        (
-            of_service(json!({"port": {"name": "http", "port": 80}})),
-            "spec.service.port: Invalid value: a name can be set only alone",
-        ),
-        (
-            of_service(json!({"port": {"name": "Http"}})),
-            r#"spec.service.port.name: Invalid value: "Http": must be at most 63 of a-z"#,
-        ),
-        (
-            of_service(json!({"port": {}})),
-            "spec.service.port.port: Invalid value: required; must be a number from 1 to 65535",
-        ),
-        (
-            of_service(json!({"port": {"port": 80, "protocol": "SCTP"}})),
-            "spec.service.port.protocol: Invalid value: must be TCP or UDP",
-        ),
-        (
-            of_service(json!({"addressFamilies": ["IPv6"]})),
-            "spec.service.addressFamilies: Invalid value: only allowed with spec.service.mode Endpoints",
-        ),
-        (
-            of_service(json!({"zones": ["a"]})),
-            "spec.service.zones: Invalid value: only allowed with spec.service.mode Endpoints",
-        ),
-        (
-            of_service(json!({"mode": "Endpoints", "zones": ["a b"]})),
-            r#"spec.service.zones[0]: Invalid value: "a b": must be the name of a zone"#,
-        ),
-        (
-            of_service(json!({"mode": "Endpoints", "addressFamilies": ["IPX"]})),
-            r#"spec.service.addressFamilies[0]: Unsupported value: "IPX": supported values: "IPv4", "IPv6", "FQDN""#,
-        ),
-        (
-            of_service(json!({"mode": "Endpoints", "nodeSelector": {"a": "b"}})),
-            "spec.service.nodeSelector: Invalid value: only allowed with spec.service.mode NodePort",
-        ),
-        (
-            with(
-                group(),
-                [
-                    ("/deregisterPolicy", json!("Webhook")),
-                    ("/deregisterWebhook", json!({"driverName": "My driver"})),
-                ],
-            ),
-            "spec.deregisterWebhook.driverName: Invalid value: must be an object's name",
-        ),
-        (
-            with(group(), [("/deregisterPolicy", json!("Webhook"))]),
-            "deregisterWebhook is required with deregisterPolicy Webhook",
-        ),
-    ] {
-        refused::<BackendGroup>(&world, spec, expected).await;
-    }
-    for spec in [
-        group(),
-        of_service(json!({"mode": "NodePort", "nodeSelector": {"a": "b"}})),
-        of_service(json!({"port": {"name": "http"}})),
-        of_service(json!({
-            "mode": "Endpoints", "port": {"name": "", "port": 80, "protocol": "SCTP"},
-            "addressFamilies": ["IPv4", "IPv6", "FQDN"], "zones": ["zone-a"],
-        })),
-        with(group(), [("/pods/ports/0", json!({"portNumber": 80}))]),
-        with(
-            group(),
-            [(
-                "/pods/ports/0",
-                json!({"port": 0, "portNumber": 80, "protocol": ""}),
-            )],
-        ),
-        with(
-            group(),
-            [("/pods/ports/0", json!({"port": 65535, "protocol": null}))],
-        ),
-        with(
-            group(),
-            [("/pods", json!({"port": {"port": 80}, "byName": ["web-0"]}))],
-        ),
-        with(
-            group(),
-            [(
-                "/pods/byLabel/selector",
-                json!({"example.com/App_1.x": "", "b": "A.b_c-1"}),
-            )],
-        ),
-        with(
-            group(),
-            [(
-                "/ensurePolicy",
-                json!({"policy": "Always", "minPeriod": "30s"}),
-            )],
-        ),
-        with(
-            group(),
-            [(
-                "/ensurePolicy",
-                json!({"policy": "Always", "minPeriod": "1h0m0.5s"}),
-            )],
-        ),
-        with(
-            group(),
-            [("/ensurePolicy", json!(null)), ("/lbName", json!(null))],
-        ),
-        json!({"lbName": "web-lb", "static": [r#"{"ip":"1.1.1.1"}"#]}),
-        json!({"lbName": "web-lb", "service": {"name": "web", "port": {"port": 80},
-            "nodeSelector": {"kubernetes.io/os": "linux"}}}),
-    ] {
-        accepted::<BackendGroup>(&world, spec).await;
-    }
+    let of_pods = r#"
+        /pods/ports/0/protocol "UPD" | spec.pods.ports[0].protocol: Invalid value: "UPD": must be TCP or UDP
+        /pods/ports/0/protocol "tcp" | must be TCP or UDP
+        /pods/ports/0/port -1 | spec.pods.ports[0].port: Invalid value: -1: must be a number from 1 to 65535
+        /pods/ports/0/port 65536 | 65536: must be a number from 1 to 65535
+        /pods/ports/0/port 0 | spec.pods.ports[0].port: Invalid value: required; must be a number from 1 to 65535
+        /pods/ports [] | spec.pods.ports: Invalid value: at least one is required, as in ports: [{port: 80, protocol: TCP}]
+        /pods/port {"port": 70000} | spec.pods.port.port: Invalid value: 70000
+        /ensurePolicy {"policy": "Always", "minPeriod": "banana"} | spec.ensurePolicy.minPeriod: Invalid value: "banana": must be at least 30s
+        /ensurePolicy {"policy": "Always", "minPeriod": "29s"} | "29s": must be at least 30s
+        /ensurePolicy {"minPeriod": "40s"} | spec.ensurePolicy.minPeriod: Invalid value: only allowed with spec.ensurePolicy.policy Always
+        /pods {"ports": [{"port": 80}]} | spec.pods: Invalid value: byLabel or byName is required
+        /pods {"ports": [{"port": 80}], "byName": []} | byLabel or byName is required
+        /pods/byLabel {"selector": {}} | selector is required
+        /pods/byName ["web-0"] | spec.pods.byName: Invalid value: byLabel and byName cannot both be set
+        /pods/byLabel/selector {"-a": "b"} | spec.pods.byLabel.selector: Invalid value: not a label's key
+        /pods/byLabel/selector {"a": "b/c"} | not a label's value
+        /pods/byLabel/except ["Web-0"] | spec.pods.byLabel.except[0]: Invalid value: "Web-0": must be an object's name
+        /loadBalancers ["../x"] | spec.loadBalancers[0]: Invalid value: "../x": must be an object's name
+        /loadBalancers [] | spec.loadBalancers: Invalid value: at least one is required
+        /deregisterPolicy "Webhook"; /deregisterWebhook {"driverName": "My driver"} | spec.deregisterWebhook.driverName: Invalid value: must be an object's name
+        /deregisterPolicy "Webhook" | deregisterWebhook is required with deregisterPolicy Webhook
+        /pods/ports/0 {"portNumber": 80} | ok
+        /pods/ports/0 {"port": 0, "portNumber": 80, "protocol": ""} | ok
+        /pods/ports/0 {"port": 65535, "protocol": null} | ok
+        /pods {"port": {"port": 80}, "byName": ["web-0"]} | ok
+        /pods/byLabel/selector {"example.com/App_1.x": "", "b": "A.b_c-1"} | ok
+        /ensurePolicy {"policy": "Always", "minPeriod": "30s"} | ok
+        /ensurePolicy {"policy": "Always", "minPeriod": "1h0m0.5s"} | ok
+        /ensurePolicy null; /lbName null | ok
+    "#;
+    validated::<BackendGroup>(&world, group(), of_pods).await;
+    let of_service = r#"
+        /service {"name": "Web", "port": {"port": 80, "protocol": "SCTP"}} | spec.service.name: Invalid value: "Web": must be an object's name
+        /service/mode "Pods" | spec.service.mode: Unsupported value: "Pods": supported values: "NodePort", "Endpoints"
+        /service/port {"name": "http", "port": 80} | spec.service.port: Invalid value: a name can be set only alone
+        /service/port {"name": "Http"} | spec.service.port.name: Invalid value: "Http": must be at most 63 of a-z
+        /service/port {} | spec.service.port.port: Invalid value: required; must be a number from 1 to 65535
+        /service/port {"port": 80, "protocol": "SCTP"} | spec.service.port.protocol: Invalid value: must be TCP or UDP
+        /service/addressFamilies ["IPv6"] | spec.service.addressFamilies: Invalid value: only allowed with spec.service.mode Endpoints
+        /service/zones ["a"] | spec.service.zones: Invalid value: only allowed with spec.service.mode Endpoints
+        /service/mode "Endpoints"; /service/zones ["a b"] | spec.service.zones[0]: Invalid value: "a b": must be the name of a zone
+        /service/mode "Endpoints"; /service/addressFamilies ["IPX"] | spec.service.addressFamilies[0]: Unsupported value: "IPX": supported values: "IPv4", "IPv6", "FQDN"
+        /service/mode "Endpoints"; /service/nodeSelector {"a": "b"} | spec.service.nodeSelector: Invalid value: only allowed with spec.service.mode NodePort
+        /service/mode "NodePort"; /service/nodeSelector {"a": "b"} | ok
+        /service/port {"name": "http"} | ok
+        /service {"name": "web", "mode": "Endpoints", "port": {"name": "", "port": 80, "protocol": "SCTP"}, "addressFamilies": ["IPv4", "IPv6", "FQDN"], "zones": ["zone-a"]} | ok
+        . {"lbName": "web-lb", "service": {"name": "web", "port": {"port": 80}, "nodeSelector": {"kubernetes.io/os": "linux"}}} | ok
+    "#;
+    let group_of_service = json!({"loadBalancers": ["web-lb"], "service": service()});
+    validated::<BackendGroup>(&world, group_of_service, of_service).await;
+    let of_addresses = r#"
+        /static null | spec: Invalid value: one of pods, service and static is required
+        /static [] | one of pods, service and static is required
+        /static [" "] | spec.static[0]: Invalid value: " ": must be an address that the driver understands
+        . {"lbName": "web-lb", "static": ["{\"ip\":\"1.1.1.1\"}"]} | ok
+    "#;
+    let group_of_addresses = json!({"loadBalancers": ["web-lb"], "static": ["1.1.1.1:80"]});
+    validated::<BackendGroup>(&world, group_of_addresses, of_addresses).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b67_d48_a_driver_is_validated_without_admission() {
     let world = World::bare().await;
-    let webhooks = |webhooks: Value| with(driver(), [("/webhooks", webhooks)]);
-    let timeout = |text: &str| webhooks(json!([{"name": "ensureBackend", "timeout": text}]));
-    for (spec, expected) in [
-        (
-            with(driver(), [("/url", json!("not a url"))]),
-            "spec.url: Invalid value: not a driver's URL, which is http://HOST[:PORT][/PATH] or the same with https",
-        ),
-        (
-            with(driver(), [("/url", json!("ftp://driver.example"))]),
-            "not a driver's URL",
-        ),
-        (
-            with(driver(), [("/url", json!("http:///path"))]),
-            "not a driver's URL",
-        ),
-        (
-            timeout("99h"),
-            r#"spec.webhooks[0].timeout: Invalid value: "99h": must be more than 0 and at most 1m, as in 15s"#,
-        ),
-        (
-            timeout("banana"),
-            r#""banana": must be more than 0 and at most 1m"#,
-        ),
-        (timeout("0s"), r#""0s": must be more than 0"#),
-        (timeout("-1s"), r#""-1s": must be more than 0"#),
-        (
-            timeout("61s"),
-            r#""61s": must be more than 0 and at most 1m"#,
-        ),
-        (
-            timeout("999999h999999h"),
-            "must be more than 0 and at most 1m",
-        ),
-        (
-            webhooks(json!([{"name": "ensureBackends"}])),
-            r#"spec.webhooks[0].name: Invalid value: "ensureBackends": must be one of "#,
-        ),
-        (
-            webhooks(json!([{"name": "healthz"}, {"name": "healthz"}])),
-            "spec.webhooks: Invalid value: duplicate; each webhook may be listed once",
-        ),
-        (
-            with(driver(), [("/driverType", json!("Socket"))]),
-            "driverType must be Webhook",
-        ),
-    ] {
-        refused::<LoadBalancerDriver>(&world, spec, expected).await;
-    }
+    let table = r#"
+        /url "not a url" | spec.url: Invalid value: not a driver's URL, which is http://HOST[:PORT][/PATH] or the same with https
+        /url "ftp://driver.example" | not a driver's URL
+        /url "http:///path" | not a driver's URL
+        /webhooks [{"name": "ensureBackend", "timeout": "99h"}] | spec.webhooks[0].timeout: Invalid value: "99h": must be more than 0 and at most 1m, as in 15s
+        /webhooks [{"name": "ensureBackend", "timeout": "banana"}] | "banana": must be more than 0 and at most 1m
+        /webhooks [{"name": "ensureBackend", "timeout": "0s"}] | "0s": must be more than 0
+        /webhooks [{"name": "ensureBackend", "timeout": "-1s"}] | "-1s": must be more than 0
+        /webhooks [{"name": "ensureBackend", "timeout": "61s"}] | "61s": must be more than 0 and at most 1m
+        /webhooks [{"name": "ensureBackend", "timeout": "999999h999999h"}] | must be more than 0 and at most 1m
+        /webhooks [{"name": "ensureBackends"}] | spec.webhooks[0].name: Invalid value: "ensureBackends": must be one of
+        /webhooks [{"name": "healthz"}, {"name": "healthz"}] | spec.webhooks: Invalid value: duplicate; each webhook may be listed once
+        /driverType "Socket" | driverType must be Webhook
+        /url "HTTPS://me:pw@[::1]:8443/lbcf?zone=1" | ok
+        /webhooks [{"name": "ensureBackend", "timeout": "1m"}] | ok
+        /webhooks [{"name": "ensureBackend", "timeout": "0h1m0s"}] | ok
+        /webhooks [{"name": "ensureBackend", "timeout": ".5s"}] | ok
+        /webhooks [{"name": "ensureBackend", "timeout": "60000ms"}] | ok
+        /webhooks [{"name": "judgePodDeregister", "timeout": null}] | ok
+        /webhooks null | ok
+    "#;
+    validated::<LoadBalancerDriver>(&world, driver(), table).await;
     let secret = with(driver(), [("/url", json!("http//me:secret@driver"))]);
     let api = api::<LoadBalancerDriver>(world.client());
     let object = object::<LoadBalancerDriver>("secret", &secret);
     let error = api.create(&PostParams::default(), &object).await;
     let message = error.unwrap_err().to_string();
     assert!(!message.contains("secret@"), "{message}");
-    for spec in [
-        with(
-            driver(),
-            [("/url", json!("HTTPS://me:pw@[::1]:8443/lbcf?zone=1"))],
-        ),
-        timeout("1m"),
-        timeout("0h1m0s"),
-        timeout(".5s"),
-        timeout("60000ms"),
-        webhooks(json!([{"name": "judgePodDeregister", "timeout": null}])),
-        webhooks(json!(null)),
-    ] {
-        accepted::<LoadBalancerDriver>(&world, spec).await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b72_b73_d48_a_load_balancer_is_validated_without_admission() {
     let world = World::bare().await;
-    for (spec, expected) in [
-        (
-            with(load_balancer(), [("/scope", json!(["*"]))]),
-            r#"spec.scope is only allowed where the name starts with "lbcf-""#,
-        ),
-        (
-            with(load_balancer(), [("/scope", json!(["Web"]))]),
-            r#"spec.scope[0]: Invalid value: "Web": must be * or the name of a namespace"#,
-        ),
-        (
-            with(load_balancer(), [("/lbDriver", json!(""))]),
-            r#"spec.lbDriver: Invalid value: "": must be an object's name"#,
-        ),
-        (
-            with(
-                load_balancer(),
-                [(
-                    "/ensurePolicy",
-                    json!({"policy": "Always", "minPeriod": "banana"}),
-                )],
-            ),
-            r#"spec.ensurePolicy.minPeriod: Invalid value: "banana""#,
-        ),
-        (
-            with(
-                load_balancer(),
-                [(
-                    "/ensurePolicy",
-                    json!({"policy": "Always", "minPeriod": "29.9s"}),
-                )],
-            ),
-            r#""29.9s": must be at least 30s"#,
-        ),
-        (
-            with(
-                load_balancer(),
-                [(
-                    "/ensurePolicy",
-                    json!({"policy": "IfNotSucc", "minPeriod": "1m"}),
-                )],
-            ),
-            "only allowed with spec.ensurePolicy.policy Always",
-        ),
-    ] {
-        refused::<LoadBalancer>(&world, spec, expected).await;
-    }
-    for spec in [
-        load_balancer(),
-        with(load_balancer(), [("/lbSpec", json!({"port": 80}))]),
-        with(
-            load_balancer(),
-            [("/attributes", json!(null)), ("/scope", json!(null))],
-        ),
-    ] {
-        accepted::<LoadBalancer>(&world, spec).await;
-    }
+    let table = r#"
+        /scope ["*"] | spec.scope is only allowed where the name starts with "lbcf-"
+        /scope ["Web"] | spec.scope[0]: Invalid value: "Web": must be * or the name of a namespace
+        /lbDriver "" | spec.lbDriver: Invalid value: "": must be an object's name
+        /ensurePolicy {"policy": "Always", "minPeriod": "banana"} | spec.ensurePolicy.minPeriod: Invalid value: "banana"
+        /ensurePolicy {"policy": "Always", "minPeriod": "29.9s"} | "29.9s": must be at least 30s
+        /ensurePolicy {"policy": "IfNotSucc", "minPeriod": "1m"} | only allowed with spec.ensurePolicy.policy Always
+        /lbSpec {"port": 80} | ok
+        /attributes null; /scope null | ok
+    "#;
+    validated::<LoadBalancer>(&world, load_balancer(), table).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b93_b96_d14_d48_a_bind_is_validated_without_admission() {
     let world = World::bare().await;
-    let first = bind()["loadBalancers"][0].clone();
-    for (spec, expected) in [
-        (
-            with(bind(), [("/loadBalancers", json!([first, first]))]),
-            "spec.loadBalancers: Invalid value: duplicate; names must be unique within a Bind",
-        ),
-        (
-            with(bind(), [("/loadBalancers", json!([]))]),
-            "spec.loadBalancers: Invalid value: at least one is required",
-        ),
-        (
-            with(bind(), [("/loadBalancers/0/name", json!("a.b"))]),
-            r#"spec.loadBalancers[0].name: Invalid value: "a.b": must be at most 63 of"#,
-        ),
-        (
-            with(bind(), [("/loadBalancers/0/driver", json!("A"))]),
-            r#"spec.loadBalancers[0].driver: Invalid value: "A": must be an object's name"#,
-        ),
-        (
-            with(bind(), [("/loadBalancers/0/spec", json!({}))]),
-            "spec.loadBalancers[0].spec: Invalid value: required; it identifies a load balancer",
-        ),
-        (
-            with(bind(), [("/pods/ports/0/protocol", json!("UPD"))]),
-            r#""UPD": must be TCP or UDP"#,
-        ),
-        (
-            with(bind(), [("/pods/byName", json!([]))]),
-            "byLabel or byName is required",
-        ),
-        (
-            with(
-                bind(),
-                [(
-                    "/ensurePolicy",
-                    json!({"policy": "Always", "resyncPeriodInSeconds": 9}),
-                )],
-            ),
-            "spec.ensurePolicy.resyncPeriodInSeconds: Invalid value: 9: must be at least 10",
-        ),
-        (
-            with(
-                bind(),
-                [(
-                    "/ensurePolicy",
-                    json!({"policy": "Always", "minPeriod": "9s"}),
-                )],
-            ),
-            r#""9s": must be at least 10s"#,
-        ),
-    ] {
-        refused::<Bind>(&world, spec, expected).await;
-    }
-    for spec in [
-        bind(),
-        // The original controller accepted these.
-        with(bind(), [("/loadBalancers/0/name", json!("a-"))]),
-        with(bind(), [("/pods/ports/0/protocol", json!("Udp"))]),
-        with(
-            bind(),
-            [(
-                "/ensurePolicy",
-                json!({"policy": "IfNotSucc", "resyncPeriodInSeconds": 10}),
-            )],
-        ),
-    ] {
-        accepted::<Bind>(&world, spec).await;
-    }
+    let first = &bind()["loadBalancers"][0];
+    let twice = with(bind(), [("/loadBalancers", json!([first, first]))]);
+    let message =
+        "spec.loadBalancers: Invalid value: duplicate; names must be unique within a Bind";
+    refused::<Bind>(&world, twice, message).await;
+    // The original controller accepted names that end with a hyphen and protocols in lower case.
+    let table = r#"
+        /loadBalancers [] | spec.loadBalancers: Invalid value: at least one is required
+        /loadBalancers/0/name "a.b" | spec.loadBalancers[0].name: Invalid value: "a.b": must be at most 63 of
+        /loadBalancers/0/driver "A" | spec.loadBalancers[0].driver: Invalid value: "A": must be an object's name
+        /loadBalancers/0/spec {} | spec.loadBalancers[0].spec: Invalid value: required; it identifies a load balancer
+        /pods/ports/0/protocol "UPD" | "UPD": must be TCP or UDP
+        /pods/byName [] | byLabel or byName is required
+        /ensurePolicy {"policy": "Always", "resyncPeriodInSeconds": 9} | spec.ensurePolicy.resyncPeriodInSeconds: Invalid value: 9: must be at least 10
+        /ensurePolicy {"policy": "Always", "minPeriod": "9s"} | "9s": must be at least 10s
+        /loadBalancers/0/name "a-" | ok
+        /pods/ports/0/protocol "Udp" | ok
+        /ensurePolicy {"policy": "IfNotSucc", "resyncPeriodInSeconds": 10} | ok
+    "#;
+    validated::<Bind>(&world, bind(), table).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d72_d75_a_service_class_is_validated_without_admission() {
     let world = World::bare().await;
-    let driver = |changes: Value| {
-        let mut class = json!({"name": CLASS, "lbSpec": {"id": "$(name)"}});
-        if let (Some(class), Value::Object(changes)) = (class.as_object_mut(), changes) {
-            class.extend(changes);
-        }
-        json!({"driverType": "Webhook", "url": "http://driver", "serviceClass": class})
-    };
-    let placeholders = "placeholders are $(port), $(protocol), $(namespace), $(name) and $(uid)";
-    for (changes, field, expected) in [
-        (
-            json!({"lbSpec": {"port": "$(prot)"}}),
-            "lbSpec",
-            placeholders,
-        ),
-        (
-            json!({"lbSpec": {"port": "$(port"}}),
-            "lbSpec",
-            placeholders,
-        ),
-        (
-            json!({"parameters": {"port": "a$()"}}),
-            "parameters",
-            placeholders,
-        ),
-        (
-            json!({"loadBalancers": "PerService", "lbSpec": {"port": "$(port)"}}),
-            "lbSpec",
-            "$(port) and $(protocol) are only allowed with loadBalancers PerPort",
-        ),
-        (
-            json!({"serviceFields": {"ports": "x"}}),
-            "serviceFields",
-            "the fields are externalTrafficPolicy,",
-        ),
-        (json!({"name": "a/b/c"}), "name", "must be a class"),
-    ] {
-        let field = format!("spec.serviceClass.{field}: Invalid value: ");
-        refused::<LoadBalancerDriver>(&world, driver(changes.clone()), &field).await;
-        refused::<LoadBalancerDriver>(&world, driver(changes), expected).await;
-    }
-    for changes in [
-        json!({}),
-        json!({"lbSpec": {"a": "$(namespace)-$(name)-$(uid)", "b": "$5 $$", "c": "$(port)/$(protocol)"}}),
-        json!({"loadBalancers": "PerService", "parameters": {"port": "$(port)"}}),
-    ] {
-        accepted::<LoadBalancerDriver>(&world, driver(changes)).await;
-    }
+    let class = json!({"name": CLASS, "lbSpec": {"id": "$(name)"}});
+    let driver = with(driver(), [("/serviceClass", class)]);
+    let table = r#"
+        /serviceClass/lbSpec {"port": "$(prot)"} | lbSpec: Invalid value: placeholders are $(port), $(protocol), $(namespace), $(name) and $(uid)
+        /serviceClass/lbSpec {"port": "$(port"} | lbSpec: Invalid value: placeholders are $(port), $(protocol), $(namespace), $(name) and $(uid)
+        /serviceClass/parameters {"port": "a$()"} | parameters: Invalid value: placeholders are $(port), $(protocol), $(namespace), $(name) and $(uid)
+        /serviceClass/loadBalancers "PerService"; /serviceClass/lbSpec {"port": "$(port)"} | spec.serviceClass.lbSpec: Invalid value: $(port) and $(protocol) are only allowed with loadBalancers PerPort
+        /serviceClass/serviceFields {"ports": "x"} | spec.serviceClass.serviceFields: Invalid value: the fields are externalTrafficPolicy,
+        /serviceClass/name "a/b/c" | spec.serviceClass.name: Invalid value: "a/b/c": must be a class
+        /serviceClass/lbSpec {"a": "$(namespace)-$(name)-$(uid)", "b": "$5 $$", "c": "$(port)/$(protocol)"} | ok
+        /serviceClass/loadBalancers "PerService"; /serviceClass/parameters {"port": "$(port)"} | ok
+    "#;
+    validated::<LoadBalancerDriver>(&world, driver, table).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d77_a_bind_of_a_service_is_validated_without_admission() {
     let world = World::bare().await;
-    let declared = bind()["loadBalancers"].clone();
-    let of_service = |changes: Value| {
-        let mut bind = of_service(changes);
-        bind["loadBalancers"] = declared.clone();
-        bind
-    };
-    let neither = json!({"loadBalancers": bind()["loadBalancers"]});
-    let both = with(
-        bind(),
-        [("/service", of_service(json!({}))["service"].clone())],
-    );
-    for (spec, expected) in [
-        (neither, "one of pods and service is required"),
-        (both.clone(), "only one of pods and service can be set"),
-        (
-            of_service(json!({"mode": "Pods"})),
-            r#"spec.service.mode: Unsupported value: "Pods""#,
-        ),
-        (
-            of_service(json!({"name": "Web"})),
-            r#"spec.service.name: Invalid value: "Web": must be an object's name"#,
-        ),
-        (
-            of_service(json!({"port": {"name": "HTTP"}})),
-            r#"spec.service.port.name: Invalid value: "HTTP": must be at most 63 of"#,
-        ),
-        (
-            of_service(json!({"port": {"name": "http", "port": 80}})),
-            "spec.service.port: Invalid value: a name can be set only alone",
-        ),
-        (
-            of_service(json!({"port": {}})),
-            "spec.service.port.port: Invalid value: required; must be a number from 1 to 65535",
-        ),
-        (
-            of_service(json!({"port": {"port": 80, "protocol": "SCTP"}})),
-            "spec.service.port.protocol: Invalid value: must be TCP or UDP",
-        ),
-        (
-            of_service(json!({"zones": ["a"]})),
-            "spec.service.zones: Invalid value: only allowed with spec.service.mode Endpoints",
-        ),
-        (
-            of_service(json!({"mode": "Endpoints", "nodeSelector": {"pool": "web"}})),
-            "spec.service.nodeSelector: Invalid value: only allowed with spec.service.mode NodePort",
-        ),
-    ] {
-        refused::<Bind>(&world, spec, expected).await;
-    }
-    for spec in [
-        of_service(json!({})),
-        of_service(json!({"nodeSelector": {"pool": "web"}})),
-        of_service(json!({"mode": "Endpoints", "port": {"name": "http"}, "zones": ["a"]})),
-        with(of_service(json!({})), [("/pods", Value::Null)]),
-    ] {
-        accepted::<Bind>(&world, spec).await;
-    }
+    let lbs = bind()["loadBalancers"].clone();
+    let neither = json!({"loadBalancers": lbs});
+    refused::<Bind>(&world, neither, "one of pods and service is required").await;
+    let both = with(bind(), [("/service", service())]);
+    refused::<Bind>(&world, both, "only one of pods and service can be set").await;
+    let table = r#"
+        /service/mode "Pods" | spec.service.mode: Unsupported value: "Pods"
+        /service/name "Web" | spec.service.name: Invalid value: "Web": must be an object's name
+        /service/port {"name": "HTTP"} | spec.service.port.name: Invalid value: "HTTP": must be at most 63 of
+        /service/port {"name": "http", "port": 80} | spec.service.port: Invalid value: a name can be set only alone
+        /service/port {} | spec.service.port.port: Invalid value: required; must be a number from 1 to 65535
+        /service/port {"port": 80, "protocol": "SCTP"} | spec.service.port.protocol: Invalid value: must be TCP or UDP
+        /service/zones ["a"] | spec.service.zones: Invalid value: only allowed with spec.service.mode Endpoints
+        /service/mode "Endpoints"; /service/nodeSelector {"pool": "web"} | spec.service.nodeSelector: Invalid value: only allowed with spec.service.mode NodePort
+        /service/nodeSelector {"pool": "web"} | ok
+        /service/mode "Endpoints"; /service/port {"name": "http"}; /service/zones ["a"] | ok
+        /pods null | ok
+    "#;
+    validated::<Bind>(
+        &world,
+        json!({"loadBalancers": lbs, "service": service()}),
+        table,
+    )
+    .await;
     // One may replace the other, and neither joins it.
     let binds = api::<Bind>(world.client());
     let stored = object::<Bind>("bind", &bind());
@@ -642,14 +309,12 @@ async fn d77_a_bind_of_a_service_is_validated_without_admission() {
         let patch = Patch::Merge(json!({ "spec": spec }));
         binds.patch("bind", &PatchParams::default(), &patch).await
     };
-    let service = of_service(json!({}))["service"].clone();
-    for spec in [json!({"service": service}), json!({"pods": null})] {
+    for spec in [json!({"service": service()}), json!({"pods": null})] {
         patch(spec).await.unwrap_err();
     }
-    patch(json!({"pods": null, "service": service}))
-        .await
-        .unwrap();
-    let pods = bind()["pods"].clone();
+    let replaced = json!({"pods": null, "service": service()});
+    patch(replaced).await.unwrap();
+    let pods = &bind()["pods"];
     patch(json!({"pods": pods, "service": null})).await.unwrap();
 }
 
@@ -745,7 +410,10 @@ async fn b82_d48_the_kind_of_backends_of_a_group_never_changes() {
     let lbs = json!(["web-lb"]);
     let kinds = [
         ("pods", group()),
-        ("service", of_service(json!({}))),
+        (
+            "service",
+            json!({"loadBalancers": lbs, "service": service()}),
+        ),
         ("static", json!({"loadBalancers": lbs, "static": ["a"]})),
     ];
     for (old_name, old) in &kinds {
@@ -786,6 +454,53 @@ async fn b82_d48_what_a_group_selects_may_become_nothing() {
             .await
             .unwrap();
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d47_what_is_too_large_is_refused() {
+    let world = World::bare().await;
+    let map = |count: usize, length: usize| -> Value {
+        let value = json!("x".repeat(length));
+        let entries = (0..count).map(|number| (format!("key-{number:04}"), value.clone()));
+        entries.collect::<serde_json::Map<_, _>>().into()
+    };
+    let lb = |field: &str, map: Value| with(load_balancer(), [(field, map)]);
+    let long_key = json!({"k".repeat(254): ""});
+    for (spec, expected) in [
+        (
+            lb("/attributes", map(1, 1_000_000)),
+            "spec.attributes.key-0000: Too long: may not be more than 16384 bytes",
+        ),
+        (
+            lb("/attributes", map(257, 1)),
+            "spec.attributes: Too many: 257: must have at most 256 items",
+        ),
+        (
+            lb("/lbSpec", map(200, 400)),
+            "spec.lbSpec: Invalid value: keys and values have at most 65536 characters in all",
+        ),
+        (
+            lb("/attributes", long_key),
+            "spec.attributes: Invalid value: keys have at most 253 characters",
+        ),
+    ] {
+        refused::<LoadBalancer>(&world, spec, expected).await;
+    }
+    // The largest that is allowed.
+    let largest = lb("/attributes", map(256, 65536 / 256 - 8));
+    accepted::<LoadBalancer>(&world, largest).await;
+    let of_bind = |name: &str| json!({"name": name, "driver": "lbcf-clb", "spec": {"lbID": "lb-1"}, "attributes": map(100, 500)});
+    let lbs = json!(["a", "b", "c"].map(of_bind));
+    let spec = with(bind(), [("/loadBalancers", lbs)]);
+    let expected = "spec.loadBalancers: Invalid value: the keys and values of spec and attributes have at most 131072 characters in all";
+    refused::<Bind>(&world, spec, expected).await;
+    let spec = with(group(), [("/parameters", map(257, 1))]);
+    let expected = "spec.parameters: Too many: 257: must have at most 256 items";
+    refused::<BackendGroup>(&world, spec, expected).await;
+    let addresses = vec!["x".repeat(1000); 300];
+    let spec = json!({"loadBalancers": ["web-lb"], "static": addresses});
+    let expected = "spec.static: Invalid value: at most 262144 characters in all";
+    refused::<BackendGroup>(&world, spec, expected).await;
 }
 
 /// Everything that today's rules refuse and that a cluster may have stored before.

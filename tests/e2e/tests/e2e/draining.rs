@@ -3,10 +3,8 @@
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{BackendRecord, ConditionStatus, Conditions, condition_types};
 use lbcf_e2e::manifests::NAMESPACE;
-use lbcf_e2e::{ProxyAction, World, until};
+use lbcf_e2e::{ProxyAction, World, kill, until};
 use serde_json::{Value, json};
-
-const CONTROLLER: &str = "lbcf-controller";
 
 /// The only record that is being deleted.
 async fn deleting(world: &World) -> Option<BackendRecord> {
@@ -27,7 +25,7 @@ async fn d71_a_driver_learns_since_when_a_backend_drains_also_from_the_next_cont
         "deregisterBackend" => ProxyAction::reply_json(&json!({"status": "Running"})),
         _ => ProxyAction::Forward,
     });
-    let before = world.cluster.requests();
+    let before = world.cost();
     world.delete::<Pod>(NAMESPACE, "web-0").await;
     let record = until("the condition says that it drains", async || {
         let record = deleting(&world).await?;
@@ -47,8 +45,7 @@ async fn d71_a_driver_learns_since_when_a_backend_drains_also_from_the_next_cont
         (proxy.calls_of("deregisterBackend").len() >= 4).then_some(())
     })
     .await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     let asked = proxy.calls_of("deregisterBackend").len();
     let _controller = world.start_controller();
     until("the next controller asks, too", async || {
@@ -61,12 +58,7 @@ async fn d71_a_driver_learns_since_when_a_backend_drains_also_from_the_next_cont
         assert_eq!(call.body["firstRequestedAt"], first, "{call:?}");
     }
     // Deleting the record and the condition: no response that is Running is stored twice.
-    let writes = world.cluster.requests().since(&before).count(|key| {
-        key.user_agent == CONTROLLER
-            && key.is_write()
-            && key.resource == "lbcf.tkestack.io/backendrecords"
-    });
-    assert_eq!(writes, 2);
+    assert_eq!(world.cost_since(&before).writes("backendrecords"), 2);
     assert_eq!(
         world.targets_count(),
         2,

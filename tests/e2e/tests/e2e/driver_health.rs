@@ -7,12 +7,11 @@ use lbcf_controller::api::{
 };
 use lbcf_controller::{Backoff, CallCounts, Controller, Health, Options};
 use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, SYSTEM};
-use lbcf_e2e::{DriverProxy, ProxiedCall, ProxyAction, World, until, until_is};
+use lbcf_e2e::{CONTROLLER, DriverProxy, ProxiedCall, ProxyAction, World, kill, until, until_is};
 use serde_json::{Value, json};
 use std::future::pending;
 use std::time::Duration;
 
-const CONTROLLER: &str = "lbcf-controller";
 /// Longer than any deadline: what happens within a test is not due to a retry.
 const NEVER: Duration = Duration::from_secs(24 * 3600);
 
@@ -166,13 +165,13 @@ async fn d50_a_drivers_health_is_a_condition_a_metric_and_an_event_and_at_rest_n
         events
     })
     .await;
-    let writes = world.cluster.requests();
+    let before = world.cost();
     until_asked_again(&proxy).await;
     proxy.forward_all();
     until_healthy(&world, "True", "").await;
     until_asked_again(&proxy).await;
-    let written = world.cluster.requests().since(&writes);
-    assert_eq!(written.writes_by(CONTROLLER), 1, "{written:?}");
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.all_writes(), 1, "{cost:?}");
     // No object caused the calls.
     assert_eq!(calls.snapshot().get("healthz"), None);
 
@@ -202,18 +201,15 @@ async fn d50_b141_at_rest_healthz_is_the_only_call_and_nothing_is_written() {
         .await;
     world.until_settled().await;
     until_healthy(&world, "True", "").await;
-    until("the last event is written", async || {
-        let events: Vec<Event> = world.all().await;
-        let is_last = |event: &Event| event.reason.as_deref() == Some("SuccSyncedBackendGroup");
-        events.iter().any(is_last).then_some(())
-    })
-    .await;
-    let (writes, calls) = (world.cluster.requests(), proxy.count());
+    world
+        .until_event("BackendGroup", "SuccSyncedBackendGroup")
+        .await;
+    let (before, calls) = (world.cost(), proxy.count());
     for _ in 0..5 {
         until_asked_again(&proxy).await;
     }
-    let written = world.cluster.requests().since(&writes);
-    assert_eq!(written.writes_by(CONTROLLER), 0, "{written:?}");
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.all_writes(), 0, "{cost:?}");
     let calls = proxy.calls().split_off(calls);
     assert!(calls.iter().all(|call| call.webhook == "healthz"));
 }
@@ -306,12 +302,10 @@ async fn d50_without_a_period_no_driver_is_asked_and_an_old_condition_goes() {
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
     proxy.rule(down);
-    let client = world.cluster.client_as(CONTROLLER);
-    let first = world.start_controller_with(client, options());
+    let first = world.start(options());
     world.create_driver().await;
     until_healthy(&world, "False", "WebhookError").await;
-    first.abort();
-    let _ = first.await;
+    kill(first).await;
     proxy.forward_all();
     let before = proxy.calls_of("healthz").len();
     let _next = world.start_controller();

@@ -3,7 +3,7 @@
 use lbcf_controller::Options;
 use lbcf_controller::api::{BackendGroup, BackendRecord, Bind, LoadBalancer};
 use lbcf_e2e::manifests::{self, DRIVER, GROUP, LB, NAMESPACE, SYSTEM};
-use lbcf_e2e::{World, until};
+use lbcf_e2e::{World, kill, until};
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -13,8 +13,7 @@ async fn d23_b148_u10_a_dry_run_writes_nothing_and_calls_only_drivers_that_accep
     world.apply_basics(2).await;
     world.until_targets(&["web-0", "web-1"], "50").await;
     world.until_settled().await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
 
     // Something to do for every kind.
     let accepts = json!({"spec": {"acceptDryRunCall": true}});

@@ -6,7 +6,7 @@ use lbcf_controller::admission::{Endpoint, configurations_yaml};
 use lbcf_controller::api::{LoadBalancerDriver, crds_yaml};
 use lbcf_controller::{Health, LeaderElection, Options};
 use lbcf_e2e::manifests::{self, SYSTEM};
-use lbcf_e2e::{AdmittingController, World, until};
+use lbcf_e2e::{AdmittingController, CONTROLLER, World, until};
 use local_cluster::{ErrorResponse, Fault, RequestFilter, Verb};
 use serde_json::Value;
 use std::fs;
@@ -14,8 +14,6 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
-
-const CONTROLLER: &str = "lbcf-controller";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -17,7 +17,6 @@ use serde_json::json;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-const CONTROLLER: &str = "lbcf-controller";
 const JUDGE: &str = "judgePodDeregister";
 
 /// The kind of the object that selects the pods.
@@ -103,8 +102,7 @@ impl Setup {
         options: Options,
     ) -> Self {
         let proxy = world.start_proxy().await;
-        let client = world.cluster.client_as(CONTROLLER);
-        let controller = world.start_controller_with(client, options);
+        let controller = world.start(options);
         world.create_driver().await;
         let names: Vec<String> = (0..pods).map(|number| format!("web-{number}")).collect();
         for name in &names {

@@ -7,8 +7,8 @@ use k8s_openapi::jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
 use lbcf_controller::api::{Conditions, LoadBalancer};
 use lbcf_controller::{Controller, Health, LeaderElection, Options, RunError};
-use lbcf_e2e::manifests::{self, LB, NAMESPACE, SYSTEM};
-use lbcf_e2e::{World, leads, until};
+use lbcf_e2e::manifests::{self, LB, SYSTEM};
+use lbcf_e2e::{World, kill, leads, until};
 use serde_json::json;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -89,8 +89,7 @@ async fn u43_only_the_leader_reconciles_and_the_next_one_continues_where_it_was_
     assert!(one.leads() && !two.leads());
     assert_eq!(world.cluster.requests().writes_by("two"), 0);
 
-    one.task.abort();
-    let _ = one.task.await;
+    kill(one.task).await;
     world.create(&manifests::pod("web-2")).await;
     world
         .until_targets(&["web-0", "web-1", "web-2"], "50")
@@ -185,7 +184,7 @@ async fn a_leader_that_stops_completes_its_calls_before_the_next_one_starts() {
 
     driver.release.add_permits(1000);
     one.task.await.expect("no panic").expect("it was asked to");
-    let lb: LoadBalancer = world.api(NAMESPACE).get(LB).await.unwrap();
+    let lb = world.get::<LoadBalancer>(LB).await;
     let status = lb.status.expect("its status was written");
     assert!(status.conditions.is_true("Created"), "by the first");
     two.until_leader().await;

@@ -28,10 +28,7 @@ async fn pods_are_added_removed_and_changed() {
         .await;
     world.delete::<Pod>(NAMESPACE, "web-2").await;
     world.until_targets(&["web-0", "web-1"], "50").await;
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
-        .await;
+    world.set_weight::<BackendGroup>(GROUP, "80").await;
     world.until_targets(&["web-0", "web-1"], "80").await;
     world.delete_basics().await;
 }
@@ -62,11 +59,7 @@ async fn b31_several_ports_and_load_balancers_and_pods_by_name() {
     })
     .await;
     until("d8: two backends, both registered", async || {
-        let group = world
-            .api::<BackendGroup>(NAMESPACE)
-            .get("named")
-            .await
-            .unwrap();
+        let group = world.get::<BackendGroup>("named").await;
         let status = group.status.unwrap_or_default();
         ((
             status.backends,
@@ -111,11 +104,7 @@ async fn b26_static_addresses_are_sent_to_the_driver_unchanged() {
     })
     .await;
     until("d8: one of one", async || {
-        let group = world
-            .api::<BackendGroup>(NAMESPACE)
-            .get("fixed")
-            .await
-            .unwrap();
+        let group = world.get::<BackendGroup>("fixed").await;
         let status = group.status.unwrap_or_default();
         ((status.backends, status.registered_backends) == (1, 1)).then_some(())
     })
@@ -135,7 +124,7 @@ async fn u1_d6_each_change_of_attributes_is_one_ensure() {
         let patch = json!({"spec": {"attributes": {"max-bandwidth-out": value}}});
         world.patch::<LoadBalancer>(NAMESPACE, LB, patch).await;
         until("the status has it", async || {
-            let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+            let lb = world.get::<LoadBalancer>(LB).await;
             let is_current = lb.spec.attributes.get("max-bandwidth-out")? == value;
             (is_current && lb.status?.has_synced(&lb.spec.attributes)).then_some(())
         })
@@ -193,7 +182,7 @@ async fn u34_a_missing_driver_is_reported_and_waited_for() {
     world.create(&manifests::pod("web-0")).await;
     world.create(&manifests::group(GROUP, &[LB])).await;
     until("the condition names the missing driver", async || {
-        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+        let lb = world.get::<LoadBalancer>(LB).await;
         let status = lb.status?;
         let condition = status.conditions.find("Created")?;
         (condition.reason == "DriverNotFound" && condition.message.contains("kube-system/lbcf-clb"))
@@ -214,7 +203,7 @@ async fn b102_a_rejected_creation_is_reported_and_a_corrected_one_succeeds() {
     lb.spec.lb_spec = [("lbID", "lb-notexist"), ("lblID", "lbl-2234")].into();
     world.create(&lb).await;
     until("the condition has the driver's message", async || {
-        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+        let lb = world.get::<LoadBalancer>(LB).await;
         let status = lb.status?;
         let condition = status.conditions.find("Created")?;
         (condition.reason == "OperationFailed"
@@ -230,7 +219,7 @@ async fn b102_a_rejected_creation_is_reported_and_a_corrected_one_succeeds() {
     lb.spec.lb_spec = [("lbID", "lb-1234"), ("lblID", "lbl-2234")].into();
     world.create(&lb).await;
     until("it is created", async || {
-        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+        let lb = world.get::<LoadBalancer>(LB).await;
         lb.status?.conditions.is_true("Created").then_some(())
     })
     .await;

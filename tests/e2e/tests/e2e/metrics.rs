@@ -3,10 +3,8 @@
 use lbcf_controller::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
 use lbcf_controller::{Controller, Health};
 use lbcf_e2e::manifests::{self, DRIVER, GROUP, LB, NAMESPACE, SYSTEM};
-use lbcf_e2e::{World, until};
+use lbcf_e2e::{CONTROLLER, World, until};
 use std::future::pending;
-
-const CONTROLLER: &str = "lbcf-controller";
 
 /// The sum of a metric's samples that have all of these labels.
 fn sum(text: &str, name: &str, labels: &[&str]) -> u64 {

@@ -34,8 +34,7 @@ async fn lost_answers_of_each_webhook_leave_controller_and_cloud_in_agreement() 
             audit_period: SOON,
             ..World::quick()
         };
-        let client = world.client_as("lbcf-controller");
-        let controller = world.start_controller_with(client, options);
+        let controller = world.start(options);
         match webhook {
             "validateLoadBalancer" | "validateBackend" => with_admission(&world).await,
             "listBackends" => with_audit(&world).await,

@@ -7,12 +7,11 @@ use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, Conditions, LoadBalancer, LoadBalancerDriver, NamespacedKind,
 };
 use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE, OWN_DRIVER, SYSTEM};
-use lbcf_e2e::{World, until, until_is};
+use lbcf_e2e::{CONTROLLER, World, until, until_is};
 use local_cluster::{ErrorResponse, Fault, RequestFilter, Verb};
 use serde_json::json;
 use std::time::Duration;
 
-const CONTROLLER: &str = "lbcf-controller";
 const FINALIZER: &str = "lbcf.tkestack.io/driver-in-use";
 
 /// Creates a driver, a load balancer, a group, a Bind and pods in [`NAMESPACE`], and waits until the
@@ -122,10 +121,7 @@ async fn d32_a_driver_deleted_by_force_serves_its_users_and_takes_no_new_ones() 
     world.until_event("LoadBalancerDriver", "DriverInUse").await;
 
     // What exists is changed.
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
-        .await;
+    world.set_weight::<BackendGroup>(GROUP, "80").await;
     world.until_targets(&["web-0", "web-1"], "80").await;
     let attributes = json!({"spec": {"attributes": {"chargeType": "MONTHLY"}}});
     world.patch::<LoadBalancer>(NAMESPACE, LB, attributes).await;

@@ -87,11 +87,7 @@ async fn max_concurrent_calls(annotations: BTreeMap<String, String>) -> usize {
     let [first, second] = two_listeners(&world);
     world.create(&first).await;
     world.create(&second).await;
-    for number in 0..20 {
-        world
-            .create(&manifests::pod(&format!("web-{number}")))
-            .await;
-    }
+    world.create_pods(20).await;
     world
         .create(&manifests::group(GROUP, &[LB, "other-listener"]))
         .await;

@@ -1,21 +1,19 @@
 //! `ensurePolicy: Always`: load balancers and backends are ensured periodically.
 
 use crate::concurrently::run_concurrently;
-use k8s_openapi::api::core::v1::{Event, Pod};
+use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::Options;
 use lbcf_controller::api::{
     BackendGroup, Bind, BindEnsurePolicy, EnsurePolicy, EnsurePolicyType, LoadBalancer,
 };
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE};
-use lbcf_e2e::{DriverProxy, ProxyAction, World, until};
-use local_cluster::RequestCounts;
+use lbcf_e2e::{DriverProxy, ProxyAction, World, kill, until};
 use serde_json::json;
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-const CONTROLLER: &str = "lbcf-controller";
 /// The period of these tests; real ones are at least 10 s.
 const PERIOD: Duration = Duration::from_millis(300);
 
@@ -29,8 +27,7 @@ fn options() -> Options {
 async fn setup() -> (World, DriverProxy, JoinHandle<()>) {
     let mut world = World::without_rules().await;
     let proxy = world.start_proxy().await;
-    let client = world.cluster.client_as(CONTROLLER);
-    let controller = world.start_controller_with(client, options());
+    let controller = world.start(options());
     world.create(&manifests::driver(&world.driver_url())).await;
     (world, proxy, controller)
 }
@@ -51,11 +48,7 @@ async fn apply(
     let mut lb = manifests::load_balancer(LB);
     lb.spec.ensure_policy = of_lb;
     world.create(&lb).await;
-    for number in 0..pods {
-        world
-            .create(&manifests::pod(&format!("web-{number}")))
-            .await;
-    }
+    world.create_pods(pods).await;
     let mut group = manifests::group(GROUP, &[LB]);
     group.spec.ensure_policy = of_group;
     world.create(&group).await;
@@ -111,15 +104,11 @@ async fn until_calls_stop(proxy: &DriverProxy) {
 /// backends, on a busy machine after some periods.
 async fn until_writes_stop(world: &World) {
     until("the writes stop", async || {
-        let before = world.cluster.requests();
+        let before = world.cost();
         tokio::time::sleep(Duration::from_secs(1)).await;
-        (writes(world, &before) == 0).then_some(())
+        (world.cost_since(&before).all_writes() == 0).then_some(())
     })
     .await;
-}
-
-fn writes(world: &World, before: &RequestCounts) -> u64 {
-    world.cluster.requests().since(before).writes_by(CONTROLLER)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -134,13 +123,13 @@ async fn b18_u35_a_load_balancer_is_ensured_each_period_and_nothing_is_written()
     world
         .until_event("LoadBalancer", "SuccEnsureLoadBalancer")
         .await;
-    let before = world.cluster.requests();
+    let before = world.cost();
     let ensured = proxy.calls_of("ensureLoadBalancer").len();
     until_ensured(&proxy, "ensureLoadBalancer", 1, ensured + 4, PERIOD).await;
-    assert_eq!(writes(&world, &before), 0);
-    assert_eq!(world.cluster.requests().since(&before).event_writes(), 0);
+    let cost = world.cost_since(&before);
+    assert_eq!((cost.all_writes(), cost.requests.event_writes()), (0, 0));
     let calls = proxy.calls_of("ensureLoadBalancer");
-    let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+    let lb = world.get::<LoadBalancer>(LB).await;
     let info = serde_json::to_value(lb.status.unwrap().lb_info).unwrap();
     for call in &calls {
         assert_eq!(call.body["lbInfo"], info);
@@ -152,18 +141,15 @@ async fn b18_u35_a_load_balancer_is_ensured_each_period_and_nothing_is_written()
     // The group has no such policy.
     assert_eq!(proxy.calls_of("ensureBackend").len(), 1);
     // It continues after a restart.
-    controller.abort();
-    let _ = controller.await;
-    let (before, ensured) = (
-        world.cluster.requests(),
-        proxy.calls_of("ensureLoadBalancer").len(),
-    );
-    let _controller = world.start_controller_with(world.cluster.client_as(CONTROLLER), options());
+    kill(controller).await;
+    let ensured = proxy.calls_of("ensureLoadBalancer").len();
+    let before = world.cost();
+    let _controller = world.start(options());
     until("it is ensured again", async || {
         (proxy.calls_of("ensureLoadBalancer").len() >= ensured + 3).then_some(())
     })
     .await;
-    assert_eq!(writes(&world, &before), 0);
+    assert_eq!(world.cost_since(&before).all_writes(), 0);
     world.delete_basics().await;
     until_calls_stop(&proxy).await;
 }
@@ -176,16 +162,13 @@ async fn b121_u35_backends_are_ensured_each_period_and_nothing_is_written() {
     let (world, proxy, _controller) = setup().await;
     apply(&world, 3, None, always(PERIOD)).await;
     world.until_records(3).await;
-    until("the last event is written", async || {
-        let events: Vec<Event> = world.all().await;
-        let is_last = |event: &Event| event.reason.as_deref() == Some("SuccSyncedBackendGroup");
-        events.iter().any(is_last).then_some(())
-    })
-    .await;
-    let before = world.cluster.requests();
+    world
+        .until_event("BackendGroup", "SuccSyncedBackendGroup")
+        .await;
+    let before = world.cost();
     until_ensured(&proxy, "ensureBackend", 3, 5, PERIOD).await;
-    assert_eq!(writes(&world, &before), 0);
-    assert_eq!(world.cluster.requests().since(&before).event_writes(), 0);
+    let cost = world.cost_since(&before);
+    assert_eq!((cost.all_writes(), cost.requests.event_writes()), (0, 0));
     assert_eq!(proxy.calls_of("generateBackendAddr").len(), 3);
     assert_eq!(proxy.calls_of("ensureLoadBalancer").len(), 0);
     // A backend that was unbound by hand is bound again.
@@ -209,10 +192,7 @@ async fn b121_u35_backends_are_ensured_each_period_and_nothing_is_written() {
             json!({"spec": {"ensurePolicy": {"policy": "Always", "minPeriod": "1h"}}}),
         )
         .await;
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
-        .await;
+    world.set_weight::<BackendGroup>(GROUP, "80").await;
     world
         .until_targets(&["web-0", "web-1", "web-2"], "80")
         .await;
@@ -267,11 +247,11 @@ async fn d14_u35_a_binds_load_balancers_and_backends_are_ensured_each_period() {
         world.until_records(2).await;
         until_ensured(&proxy, "ensureLoadBalancer", 2, 2, period).await;
         until_writes_stop(&world).await;
-        let before = world.cluster.requests();
+        let before = world.cost();
         let ensured = proxy.calls_of("ensureLoadBalancer").len() / 2;
         until_ensured(&proxy, "ensureLoadBalancer", 2, ensured + 2, period).await;
         until_ensured(&proxy, "ensureBackend", 2, 4, period).await;
-        assert_eq!(writes(&world, &before), 0);
+        assert_eq!(world.cost_since(&before).all_writes(), 0);
         for call in proxy.calls_of("ensureLoadBalancer") {
             let name = call.body["attributes"]["name"].as_str().unwrap();
             let entry = world.entry(BIND, name).await.unwrap();

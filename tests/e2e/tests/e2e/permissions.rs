@@ -98,10 +98,7 @@ async fn u51_b160_the_manifests_allow_exactly_what_the_controller_does() {
         names.find(|name| name != GROUP)
     })
     .await;
-    let edited = json!({"spec": {"parameters": {"weight": "1"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, &service, edited)
-        .await;
+    world.set_weight::<BackendGroup>(&service, "1").await;
     let bind: Bind = serde_json::from_value(json!({
         "metadata": {"name": "bind", "namespace": NAMESPACE},
         "spec": {
@@ -130,8 +127,7 @@ async fn u51_b160_the_manifests_allow_exactly_what_the_controller_does() {
     let drivers = world.api::<LoadBalancerDriver>(SYSTEM);
     let denied = drivers.delete(DRIVER, &DeleteParams::default()).await;
     assert!(denied.is_err(), "it is in use");
-    let weight = json!({"spec": {"parameters": {"weight": "70"}}});
-    world.patch::<BackendGroup>(NAMESPACE, GROUP, weight).await;
+    world.set_weight::<BackendGroup>(GROUP, "70").await;
     world.delete::<Service>(NAMESPACE, SERVICE).await;
     world.until_deleted::<Service>(NAMESPACE, SERVICE).await;
     world.delete::<Bind>(NAMESPACE, "bind").await;

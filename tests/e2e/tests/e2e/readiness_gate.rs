@@ -10,10 +10,7 @@ use lbcf_controller::api::{BackendGroup, LoadBalancer};
 use lbcf_controller::names::READINESS_GATE;
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{Latch, ProxyAction, World, until, until_is};
-use local_cluster::RequestCounts;
 use serde_json::json;
-
-const CONTROLLER: &str = "lbcf-controller";
 
 /// The status of a condition of a pod; empty while there is none.
 async fn status(world: &World, pod: &str, type_: &str) -> String {
@@ -62,11 +59,6 @@ async fn set_containers(world: &World, pod: &str, ready: bool) {
         .expect("the pod is accepted");
 }
 
-/// How often the controller wrote pods.
-fn pod_writes(counts: &RequestCounts) -> u64 {
-    counts.count(|key| key.user_agent == CONTROLLER && key.is_write() && key.resource == "pods")
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d67_pods_without_the_gate_are_not_written_and_others_once_for_each_status() {
     let world = World::new().await;
@@ -86,9 +78,9 @@ async fn d67_pods_without_the_gate_are_not_written_and_others_once_for_each_stat
         (world.targets_count() == 9).then_some(())
     })
     .await;
-    assert_eq!(pod_writes(&world.cluster.requests()), 0);
+    assert_eq!(world.cost().writes("pods"), 0);
 
-    let before = world.cluster.requests();
+    let before = world.cost();
     for number in 0..10 {
         let pod = manifests::pod(&format!("gated-{number}"));
         world.create(&manifests::gated(pod)).await;
@@ -100,7 +92,7 @@ async fn d67_pods_without_the_gate_are_not_written_and_others_once_for_each_stat
     }
     assert_eq!(world.targets_count(), 19);
     world.until_settled().await;
-    let writes = pod_writes(&world.cluster.requests().since(&before));
+    let writes = world.cost_since(&before).writes("pods");
     assert!((10..=20).contains(&writes), "{writes} writes for 10 pods");
     let message = condition(&world, "gated-0", READINESS_GATE).await;
     assert_eq!(
@@ -152,7 +144,7 @@ async fn d67_a_pod_waits_until_every_owner_has_registered_it_also_over_a_restart
         Some("all 2 backends of this pod are registered")
     );
     assert_eq!(world.targets_count(), 2);
-    assert!(pod_writes(&world.cluster.requests()) <= 2);
+    assert!(world.cost().writes("pods") <= 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -170,18 +162,15 @@ async fn d68_a_ready_pod_stays_so_while_its_driver_fails() {
         .create(&manifests::gated(manifests::pod("web-0")))
         .await;
     until_ready(&world, "web-0", "True").await;
-    let before = world.cluster.requests();
+    let before = world.cost();
     proxy.rule(|call| match call.webhook.as_str() {
         "ensureBackend" => ProxyAction::reply_json(&json!({"status": "Fail", "msg": "not today"})),
         _ => ProxyAction::Forward,
     });
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
-        .await;
+    world.set_weight::<BackendGroup>(GROUP, "80").await;
     world.until_counts(GROUP, [1, 0, 1, 0]).await;
     assert_eq!(status(&world, "web-0", "Ready").await, "True");
-    assert_eq!(pod_writes(&world.cluster.requests().since(&before)), 0);
+    assert_eq!(world.cost_since(&before).writes("pods"), 0);
     // Once its containers are not ready, it waits again.
     set_containers(&world, "web-0", false).await;
     until_gate(&world, "web-0", "False", "NotRegistered").await;
@@ -194,7 +183,7 @@ async fn d68_a_ready_pod_stays_so_while_its_driver_fails() {
     proxy.forward_all();
     until_ready(&world, "web-0", "True").await;
     world.until_targets(&["web-0"], "80").await;
-    assert_eq!(pod_writes(&world.cluster.requests().since(&before)), 2);
+    assert_eq!(world.cost_since(&before).writes("pods"), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -12,12 +12,10 @@ use kube::api::{DeleteParams, PropagationPolicy};
 use lbcf_controller::Options;
 use lbcf_controller::api::{BackendGroup, BackendRecord, NamespacedKind, StringMap};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
-use lbcf_e2e::{World, until};
+use lbcf_e2e::{CONTROLLER, World, until};
 use local_cluster::RequestCounts;
 use std::time::Duration;
 use tokio::task::JoinHandle;
-
-const CONTROLLER: &str = "lbcf-controller";
 
 /// Starts a controller that waits so long for owners of orphaned records.
 fn start(world: &World, orphan_grace_period: Duration) -> JoinHandle<()> {
@@ -25,7 +23,7 @@ fn start(world: &World, orphan_grace_period: Duration) -> JoinHandle<()> {
         orphan_grace_period,
         ..World::quick()
     };
-    world.start_controller_with(world.cluster.client_as(CONTROLLER), options)
+    world.start(options)
 }
 
 /// For tests in which waiting for an owner must not end.

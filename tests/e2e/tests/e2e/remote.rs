@@ -8,7 +8,9 @@ use kube::Client;
 use kube::api::{Api, ListParams, Patch, PatchParams, PostParams};
 use lbcf_controller::api::{Bind, LoadBalancerDriver, crds};
 use lbcf_e2e::manifests::{self, BIND, SYSTEM};
-use lbcf_e2e::{RemoteCluster, World, inventory, is_remote, needs_embedded, until};
+use lbcf_e2e::{
+    CONTROLLER, RemoteCluster, World, inventory, is_remote, kill, needs_embedded, until,
+};
 use local_cluster::{LocalCluster, LocalClusterOptions, RequestCounts, ServerHandle};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -20,7 +22,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::task::{JoinError, LocalSet};
 
-const CONTROLLER: &str = "lbcf-controller";
 /// What most of these tests need, in the words of [`needs_embedded`].
 const OWN_CLUSTER: &str = "a cluster of its own";
 const HOUR: Duration = Duration::from_secs(3600);
@@ -268,8 +269,7 @@ async fn requests_are_counted_as_the_api_server_counts_them() {
     world.apply_basics(3).await;
     world.until_records(3).await;
     world.delete_basics().await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     let of_controller = |counts: RequestCounts| {
         let counts = counts
             .iter()
@@ -309,7 +309,7 @@ async fn each_scenario_without_failures_loses_and_leaves_nothing() {
     for scenario in Scenario::ALL {
         println!("{scenario:?}");
         let world = World::new().await;
-        let _controller = world.start_controller_with(world.client_as(CONTROLLER), World::quick());
+        let _controller = world.start(World::quick());
         scenario.run(&world).await;
     }
 }

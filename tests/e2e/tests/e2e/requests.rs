@@ -3,11 +3,10 @@
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{BackendGroup, BackendRecord, Conditions, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
-use lbcf_e2e::{World, is_exhaustive, until};
+use lbcf_e2e::{CONTROLLER, World, is_exhaustive, until};
 use local_cluster::{RequestCounts, RequestKey};
 use std::collections::BTreeMap;
 
-const CONTROLLER: &str = "lbcf-controller";
 const RECORDS: &str = "lbcf.tkestack.io/backendrecords";
 const GROUPS: &str = "lbcf.tkestack.io/backendgroups";
 
@@ -36,7 +35,7 @@ fn expected(requests: &[(&'static str, &str, u64)]) -> BTreeMap<(&'static str, S
 
 async fn until_registered(world: &World, backends: i32) {
     until(&format!("{backends} backends are registered"), async || {
-        let group: BackendGroup = world.api(NAMESPACE).get(GROUP).await.unwrap();
+        let group = world.get::<BackendGroup>(GROUP).await;
         let status = group.status?;
         let counts = (status.backends, status.registered_records);
         (counts == (backends, backends)).then_some(())
@@ -60,7 +59,7 @@ async fn a_backend_costs_four_requests_and_at_most_two_events_and_its_removal_tw
     world.create(&manifests::load_balancer(LB)).await;
     world.create(&manifests::group(GROUP, &[LB])).await;
     until("the load balancer exists", async || {
-        let lb: LoadBalancer = world.api(NAMESPACE).get(LB).await.unwrap();
+        let lb = world.get::<LoadBalancer>(LB).await;
         lb.status?.conditions.is_true("Created").then_some(())
     })
     .await;

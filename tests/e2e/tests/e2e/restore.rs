@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
 use lbcf_controller::{LeaderElection, Options, RunError};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SYSTEM};
-use lbcf_e2e::{World, until, until_is};
+use lbcf_e2e::{World, kill, until, until_is};
 use local_cluster::RequestKey;
 use serde_json::json;
 use std::time::Duration;
@@ -34,8 +34,7 @@ async fn d39_a_standby_that_takes_over_after_a_restore_knows_only_what_exists() 
     world.apply_basics(1).await;
     world.until_targets(&["web-0"], "50").await;
     world.until_settled().await;
-    first.abort();
-    let _ = first.await;
+    kill(first).await;
     world.back_up().await;
 
     let one = start(&world, "one");
@@ -127,12 +126,10 @@ async fn d56_a_controller_started_after_a_restore_ensures_what_exists_again() {
     // What is deregistered and changed now will be as it was.
     world.delete::<Pod>(NAMESPACE, "web-0").await;
     world.until_targets(&["web-1"], "50").await;
-    let heavier = json!({"spec": {"parameters": {"weight": "90"}}});
-    world.patch::<BackendGroup>(NAMESPACE, GROUP, heavier).await;
+    world.set_weight::<BackendGroup>(GROUP, "90").await;
     world.until_targets(&["web-1"], "90").await;
     set_bandwidth(&world, "7").await;
-    first.abort();
-    let _ = first.await;
+    kill(first).await;
     world.restore(|| {}).await;
 
     let options = Options {

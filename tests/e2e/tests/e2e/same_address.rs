@@ -6,12 +6,11 @@ use lbcf_controller::api::{
 };
 use lbcf_controller::{Backoff, Options};
 use lbcf_e2e::manifests::{self, LB, NAMESPACE};
-use lbcf_e2e::{DriverProxy, ProxyAction, World, until, until_is};
+use lbcf_e2e::{DriverProxy, ProxyAction, World, kill, until, until_is};
 use serde_json::json;
 use std::time::{Duration, SystemTime};
 use tokio::task::JoinHandle;
 
-const CONTROLLER: &str = "lbcf-controller";
 const CONFLICT: &str = "ParametersConflict";
 const ENSURE: &str = "ensureBackend";
 /// The older group has the later name, so that the name cannot be what decides.
@@ -25,15 +24,11 @@ async fn setup(options: Options) -> (World, DriverProxy, JoinHandle<()>) {
 
 async fn setup_in(mut world: World, options: Options) -> (World, DriverProxy, JoinHandle<()>) {
     let proxy = world.start_proxy().await;
-    let controller = start(&world, options);
+    let controller = world.start(options);
     world.create_driver().await;
     world.create(&manifests::load_balancer(LB)).await;
     world.create(&manifests::pod("web-0")).await;
     (world, proxy, controller)
-}
-
-fn start(world: &World, options: Options) -> JoinHandle<()> {
-    world.start_controller_with(world.cluster.client_as(CONTROLLER), options)
 }
 
 fn group(name: &str, weight: &str) -> BackendGroup {
@@ -165,17 +160,12 @@ async fn d41_records_that_disagree_say_so_and_their_groups_too() {
     // Nothing goes on while it lasts: absence can only be observed over time.
     world.until_counts(OLDER, [1, 1, 1, 1]).await;
     world.until_counts(YOUNGER, [1, 1, 1, 1]).await;
-    let (calls, before) = (proxy.count(), world.cluster.requests());
+    let (calls, before) = (proxy.count(), world.cost());
     tokio::time::sleep(Duration::from_millis(500)).await;
-    let records = world.cluster.requests().since(&before).count(|key| {
-        key.user_agent == CONTROLLER && key.is_write() && key.resource.contains("lbcf")
-    });
-    assert_eq!((proxy.count() - calls, records), (0, 0));
+    let writes = world.cost_since(&before).all_writes();
+    assert_eq!((proxy.count() - calls, writes), (0, 0));
     // Equal parameters end it.
-    let weight_10 = json!({"spec": {"parameters": {"weight": "10"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, YOUNGER, weight_10)
-        .await;
+    world.set_weight::<BackendGroup>(YOUNGER, "10").await;
     for group in [OLDER, YOUNGER] {
         until_conflict(&world, group, ("False", "Resolved")).await;
     }
@@ -187,14 +177,12 @@ async fn d41_records_that_agree_cost_what_they_cost_alone() {
     let (world, proxy, _controller) = setup(World::quick()).await;
     world.create(&group(OLDER, "50")).await;
     world.until_counts(OLDER, [1, 1, 1, 1]).await;
-    let (calls, before) = (proxy.count(), world.cluster.requests());
+    let (calls, before) = (proxy.count(), world.cost());
     world.create(&group(YOUNGER, "50")).await;
     world.until_counts(YOUNGER, [1, 1, 1, 1]).await;
-    let writes = world.cluster.requests().since(&before);
-    let of_records = writes.count(|key| {
-        key.user_agent == CONTROLLER && key.is_write() && key.resource.contains("backendrecords")
-    });
-    assert_eq!((proxy.count() - calls, of_records), (2, 3), "{writes:?}");
+    let cost = world.cost_since(&before);
+    let of_records = cost.writes("backendrecords");
+    assert_eq!((proxy.count() - calls, of_records), (2, 3), "{cost:?}");
     for group in [OLDER, YOUNGER] {
         assert_eq!(conflict_of(&world, group).await, None);
     }
@@ -235,10 +223,9 @@ async fn d41_b157_a_group_that_is_deleted_without_a_controller_leaves_the_others
     let (world, _proxy, controller) = setup(World::quick()).await;
     disagreeing(&world).await;
     until_both_say_so(&world).await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     world.delete::<BackendGroup>(NAMESPACE, OLDER).await;
-    let _controller = start(&world, World::quick());
+    let _controller = world.start(World::quick());
     world.until_targets(&["web-0"], "50").await;
     until_conflict(&world, YOUNGER, ("False", "Resolved")).await;
     world.until_records(1).await;

@@ -3,13 +3,11 @@
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::Options;
 use lbcf_e2e::manifests::{self, BIND, GROUP, NAMESPACE, SERVICE};
-use lbcf_e2e::{ProxyAction, World, until_is};
+use lbcf_e2e::{CONTROLLER, ProxyAction, World, until_is};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
-
-const CONTROLLER: &str = "lbcf-controller";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u38_u44_calls_to_a_driver_are_concurrent_up_to_a_limit() {
@@ -20,8 +18,7 @@ async fn u38_u44_calls_to_a_driver_are_concurrent_up_to_a_limit() {
         calls_per_driver: 6,
         ..World::quick()
     };
-    let client = world.cluster.client_as(CONTROLLER);
-    let _controller = world.start_controller_with(client, options);
+    let _controller = world.start(options);
     world.apply_basics(60).await;
     world.until_counts(GROUP, [60; 4]).await;
     let most = proxy.max_in_flight();
@@ -43,8 +40,7 @@ async fn u39_polling_running_operations_is_not_rate_limited() {
         }
         ProxyAction::reply_json(&json!({"status": "Running"}))
     });
-    let client = world.cluster.client_as(CONTROLLER);
-    let _controller = world.start_controller_with(client, World::quick());
+    let _controller = world.start(World::quick());
     // 400 polls; client-go's default limit, 10 a second with a burst of 100, would take half a minute.
     world.apply_basics(100).await;
     world.until_counts(GROUP, [100; 4]).await;
@@ -55,8 +51,7 @@ async fn u39_polling_running_operations_is_not_rate_limited() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u40_a_change_costs_no_list() {
     let world = World::new().await;
-    let client = world.cluster.client_as(CONTROLLER);
-    let _controller = world.start_controller_with(client, World::quick());
+    let _controller = world.start(World::quick());
     world.apply_basics(10).await;
     world.create(&manifests::service(SERVICE, 30080)).await;
     let nodes = manifests::service_group("nodes", SERVICE, &[manifests::LB]);

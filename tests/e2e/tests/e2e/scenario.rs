@@ -102,10 +102,7 @@ async fn run_with_pods(world: &World) {
     world.until_targets(&["web-1"], "50").await;
     world.set_ready("web-0", true).await;
     world.until_targets(&["web-0", "web-1"], "50").await;
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
-        .await;
+    world.set_weight::<BackendGroup>(GROUP, "80").await;
     world.until_targets(&["web-0", "web-1"], "80").await;
     let attributes = json!({"spec": {"attributes": {"chargeType": "MONTHLY"}}});
     world.patch::<LoadBalancer>(NAMESPACE, LB, attributes).await;
@@ -311,8 +308,7 @@ async fn run_with_a_bind(world: &World) {
     until_bound(1, 1).await;
     world.set_ready("web-0", true).await;
     until_bound(2, 2).await;
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world.patch::<Bind>(NAMESPACE, BIND, weight_80).await;
+    world.set_weight::<Bind>(BIND, "80").await;
     until("all have the weight", async || {
         let targets = world.targets();
         (targets.len() == 4 && targets.iter().all(|(_, weight)| weight == "80")).then_some(())
@@ -426,10 +422,7 @@ async fn run_with_a_namespace(world: &World) {
     world.apply_with_own_driver(3).await;
     let pods = ["web-0", "web-1", "web-2"];
     world.until_targets(&pods, "50").await;
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
-        .await;
+    world.set_weight::<BackendGroup>(GROUP, "80").await;
     world.until_targets(&pods, "80").await;
     world.delete_namespace().await;
     world.until_nothing_left().await;

@@ -9,18 +9,15 @@ mod others;
 use k8s_openapi::api::core::v1::{Event, LoadBalancerIngress, Service};
 use lbcf_controller::api::{BackendGroup, LoadBalancer, ServiceMode};
 use lbcf_controller::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE};
-use lbcf_e2e::manifests::{self, NAMESPACE, SERVICE};
+use lbcf_e2e::manifests::{self, SERVICE};
 use lbcf_e2e::{World, until, until_is};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::task::JoinHandle;
 
-const CONTROLLER: &str = "lbcf-controller";
-
 /// A world with a driver that has the class, and a controller.
 async fn setup(mode: ServiceMode) -> (World, JoinHandle<()>) {
     let world = World::new().await;
-    let client = world.cluster.client_as(CONTROLLER);
-    let controller = world.start_controller_with(client, World::quick());
+    let controller = world.start(World::quick());
     world.create_class_driver(mode).await;
     (world, controller)
 }
@@ -33,7 +30,7 @@ async fn create_pods(world: &World, pods: usize) {
 }
 
 async fn service(world: &World) -> Service {
-    world.api::<Service>(NAMESPACE).get(SERVICE).await.unwrap()
+    world.get::<Service>(SERVICE).await
 }
 
 fn ingress_of(service: &Service) -> Vec<LoadBalancerIngress> {

@@ -3,11 +3,10 @@
 use k8s_openapi::api::core::v1::{Pod, Service};
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE};
-use lbcf_e2e::{DriverProxy, ProxiedCall, World, tampered, until, until_is};
+use lbcf_e2e::{DriverProxy, ProxiedCall, World, kill, tampered, until, until_is};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
-const CONTROLLER: &str = "lbcf-controller";
 /// The addresses of the cluster's initial nodes.
 const NODE_1: &str = "192.168.100.11";
 const NODE_2: &str = "192.168.100.12";
@@ -16,17 +15,13 @@ const NODE_2: &str = "192.168.100.12";
 async fn setup() -> (World, DriverProxy, JoinHandle<()>) {
     let mut world = World::new().await;
     let proxy = world.start_proxy().await;
-    let controller = start(&world);
+    let controller = world.start(World::quick());
     world.create(&manifests::driver(&world.driver_url())).await;
     world.create(&manifests::load_balancer(LB)).await;
     world.create(&manifests::service(SERVICE, 30080)).await;
     let group = manifests::service_group(GROUP, SERVICE, &[LB]);
     world.create(&group).await;
     (world, proxy, controller)
-}
-
-fn start(world: &World) -> JoinHandle<()> {
-    world.start_controller_with(world.cluster.client_as(CONTROLLER), World::quick())
 }
 
 async fn both_nodes(world: &World, port: i32) {
@@ -54,7 +49,7 @@ async fn b112_d8_every_node_is_registered_at_every_load_balancer_at_its_cost() {
     const MORE: u64 = 6;
     let records = 2 * MORE;
     let names: Vec<String> = (0..MORE).map(|n| format!("more-{n}")).collect();
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     for (number, name) in names.iter().enumerate() {
         let ip = format!("192.168.101.{number}");
         world.create_node(name, &ip).await;
@@ -62,49 +57,21 @@ async fn b112_d8_every_node_is_registered_at_every_load_balancer_at_its_cost() {
     world.until_records(4 + 2 * names.len()).await;
     let all = 4 + i32::try_from(records).unwrap();
     world.until_counts("both", [1, 1, all, all]).await;
-    let (writes, called) = (
-        world.cluster.requests().since(&before),
-        world.cloud.calls().difference(&calls),
-    );
-    let of = |resource: &str| {
-        writes.count(|key| {
-            key.user_agent == CONTROLLER
-                && key.is_write()
-                && key.resource == format!("lbcf.tkestack.io/{resource}")
-        })
-    };
-    assert_eq!(of("backendrecords"), 3 * records, "{writes:?}");
-    assert_eq!(
-        writes.writes_by(CONTROLLER),
-        3 * records + of("backendgroups")
-    );
-    assert_eq!(
-        (
-            called.get("generateBackendAddr"),
-            called.get("ensureBackend"),
-            called.total()
-        ),
-        (records, records, 2 * records)
-    );
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 3 * records, "{cost:?}");
+    let of_groups = cost.writes("backendgroups");
+    assert_eq!(cost.all_writes(), 3 * records + of_groups);
+    cost.assert_calls([("generateBackendAddr", records), ("ensureBackend", records)]);
 
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     for name in &names {
         world.delete_node(name).await;
     }
     world.until_records(4).await;
     world.until_counts("both", [1, 1, 4, 4]).await;
-    let (writes, called) = (
-        world.cluster.requests().since(&before),
-        world.cloud.calls().difference(&calls),
-    );
-    let of_records = writes.count(|key| {
-        key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with("backendrecords")
-    });
-    assert_eq!(of_records, 2 * records, "{writes:?}");
-    assert_eq!(
-        (called.get("deregisterBackend"), called.total()),
-        (records, records)
-    );
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 2 * records, "{cost:?}");
+    cost.assert_calls([("deregisterBackend", records)]);
     world.delete::<BackendGroup>(NAMESPACE, "both").await;
     world.delete::<LoadBalancer>(NAMESPACE, "second-lb").await;
     world.delete_basics().await;
@@ -132,7 +99,7 @@ async fn u13_a_changed_node_port_replaces_the_address() {
     both_nodes(&world, 30080).await;
     world.until_records(2).await;
     let seen = proxy.count();
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     patch_service(
         &world,
         json!({"spec": {"ports": [
@@ -154,12 +121,9 @@ async fn u13_a_changed_node_port_replaces_the_address() {
             expected.map(|(name, port)| (name.to_owned(), port))
         );
     }
-    let writes = world.cluster.requests().since(&before);
-    let of_records = writes.count(|key| {
-        key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with("backendrecords")
-    });
-    assert_eq!(of_records, 2 * (2 + 3), "{writes:?}");
-    assert_eq!(world.cloud.calls().difference(&calls).total(), 2 * (1 + 2));
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 2 * (2 + 3), "{cost:?}");
+    assert_eq!(cost.calls.total(), 2 * (1 + 2));
     world.delete_basics().await;
 }
 
@@ -194,37 +158,6 @@ async fn u13_a_nodes_new_address_replaces_the_old_one() {
         .await;
     world.until_records(2).await;
     assert_eq!(proxy.count() - seen, 3, "one deregistered, one registered");
-    world.delete_basics().await;
-}
-
-/// A patch that cordons a node or ends that.
-fn cordoned(yes: bool) -> serde_json::Value {
-    json!({"spec": {"unschedulable": yes}})
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d40_nodes_that_are_cordoned_or_not_ready_stay_registered() {
-    let (world, proxy, _controller) = setup().await;
-    both_nodes(&world, 30080).await;
-    // All nodes of a pool are cordoned, and one is not ready.
-    world.patch_node("lbcf-e2e-1", cordoned(true)).await;
-    world.patch_node("lbcf-e2e-2", cordoned(true)).await;
-    world.set_node_ready("lbcf-e2e-2", false).await;
-    // A new node that is not ready yet is registered as well, after what was changed before it.
-    let more = "192.168.101.1";
-    world.create_node_unready("more", more).await;
-    let all = [NODE_1, NODE_2, more].map(|ip| format!("{ip}:30080"));
-    world.until_bound(&[&all[0], &all[1], &all[2]]).await;
-    world.until_counts(GROUP, [1, 1, 3, 3]).await;
-    world.set_node_ready("lbcf-e2e-2", true).await;
-    world.patch_node("lbcf-e2e-1", cordoned(false)).await;
-    world.delete_node("more").await;
-    both_nodes(&world, 30080).await;
-    for ip in [NODE_1, NODE_2] {
-        let calls = calls_about(&proxy.calls(), ip);
-        let expected = ["generateBackendAddr", "ensureBackend"];
-        assert_eq!(calls, expected.map(|name| (name.to_owned(), 30080)));
-    }
     world.delete_basics().await;
 }
 
@@ -287,40 +220,6 @@ async fn d40_a_node_is_registered_when_it_has_an_address() {
     world.set_node("starting", "192.168.101.3", false).await;
     all.push("192.168.101.3:30080".to_owned());
     until_is("bound", bound(&all), async || world.bound()).await;
-    world.delete_basics().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u15_b22_nodes_are_selected_by_labels() {
-    let (world, _proxy, _controller) = setup().await;
-    both_nodes(&world, 30080).await;
-    let select = |labels: serde_json::Value| json!({"spec": {"service": {"nodeSelector": labels}}});
-    let label = |value: Option<&str>| json!({"metadata": {"labels": {"pool": value}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, select(json!({"pool": "web"})))
-        .await;
-    world.until_bound(&[]).await;
-    world.patch_node("lbcf-e2e-1", label(Some("web"))).await;
-    world.until_bound(&[&format!("{NODE_1}:30080")]).await;
-    world.create_node("labelled", "192.168.101.7").await;
-    world
-        .until_bound(&[&format!("{NODE_1}:30080"), "192.168.101.7:30080"])
-        .await;
-    world.patch_node("lbcf-e2e-1", label(Some("other"))).await;
-    world.until_bound(&["192.168.101.7:30080"]).await;
-    world.patch_node("labelled", label(None)).await;
-    world.until_bound(&[]).await;
-    let any = json!({"pool": null});
-    world
-        .patch::<BackendGroup>(NAMESPACE, GROUP, select(any))
-        .await;
-    world
-        .until_bound(&[
-            &format!("{NODE_1}:30080"),
-            &format!("{NODE_2}:30080"),
-            "192.168.101.7:30080",
-        ])
-        .await;
     world.delete_basics().await;
 }
 
@@ -410,8 +309,7 @@ async fn d27_what_the_original_registered_of_a_service_is_not_registered_again()
     both_nodes(&world, 30080).await;
     world.until_records(2).await;
     world.until_counts(GROUP, [1, 1, 2, 2]).await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     // The original controller stores neither the address's inputs nor the observed generation.
     for record in world.all::<BackendRecord>().await {
         let name = record.metadata.name.unwrap();
@@ -427,8 +325,8 @@ async fn d27_what_the_original_registered_of_a_service_is_not_registered_again()
             .unwrap();
     }
     let seen = proxy.count();
-    let before = world.cluster.requests();
-    let _controller = start(&world);
+    let before = world.cost();
+    let _controller = world.start(World::quick());
     // A later change that has arrived shows that the controller has started.
     world.create_node("more", "192.168.101.1").await;
     let more = "192.168.101.1:30080";
@@ -440,11 +338,8 @@ async fn d27_what_the_original_registered_of_a_service_is_not_registered_again()
     })
     .await;
     assert_eq!(proxy.count() - seen, 2, "the third node only");
-    let writes = world.cluster.requests().since(&before);
-    let of_records = writes.count(|key| {
-        key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with("backendrecords")
-    });
-    assert_eq!(of_records, 3, "{writes:?}");
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 3, "{cost:?}");
     world.delete_basics().await;
 }
 

@@ -15,8 +15,7 @@ fn scope(namespaces: &[&str]) -> serde_json::Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u17_b56_changes_of_a_shared_load_balancer_reach_every_namespace() {
     let world = World::bare().await;
-    let client = world.cluster.client_as("lbcf-controller");
-    let _controller = world.start_controller_with(client, World::quick());
+    let _controller = world.start(World::quick());
     world.create_namespace(OTHER).await;
     world.create_driver().await;
     for namespace in [NAMESPACE, OTHER] {

@@ -1,101 +1,13 @@
 //! Objects that are too large for the cluster's storage together with their status (d47).
 
 use http::StatusCode;
-use kube::api::PostParams;
-use lbcf_controller::api::{
-    BackendGroup, BackendRecord, Bind, Conditions, LoadBalancer, NamespacedKind as Kind, StringMap,
-};
+use lbcf_controller::api::{BackendGroup, BackendRecord, Bind, Conditions, LoadBalancer};
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE};
-use lbcf_e2e::{ProxyAction, World, until};
+use lbcf_e2e::{ProxyAction, World, kill, until};
 use serde_json::{Value, json};
 
 /// With attributes of this length the object fits into the storage, but not twice.
 const LARGE: usize = 1_000_000;
-
-fn load_balancer(attributes: &[(&str, String)]) -> LoadBalancer {
-    let mut lb = manifests::load_balancer(LB);
-    lb.spec.attributes = map(attributes);
-    lb
-}
-
-fn map(entries: &[(&str, String)]) -> StringMap {
-    let entries = entries.iter();
-    let entries = entries.map(|(key, value)| ((*key).to_owned(), value.clone()));
-    entries.collect::<std::collections::BTreeMap<_, _>>().into()
-}
-
-fn entries(count: usize, length: usize) -> StringMap {
-    let entries = (0..count).map(|number| (format!("key-{number:04}"), "x".repeat(length)));
-    entries.collect::<std::collections::BTreeMap<_, _>>().into()
-}
-
-/// The message with which creating the object is refused.
-async fn refusal<K: Kind>(world: &World, object: &K) -> String {
-    let api = world.api::<K>(NAMESPACE);
-    match api.create(&PostParams::default(), object).await {
-        Ok(_) => panic!("accepted"),
-        Err(error) => error.to_string(),
-    }
-}
-
-async fn each_is_refused(world: &World) {
-    let expect = |message: String, expected: &str| {
-        assert!(message.contains(expected), "{expected}\n{message}");
-    };
-    let one = load_balancer(&[("certificate", "x".repeat(LARGE))]);
-    expect(
-        refusal(world, &one).await,
-        "spec.attributes.certificate: Too long: may not be more than 16384 bytes",
-    );
-    let mut many = manifests::load_balancer(LB);
-    many.spec.attributes = entries(257, 1);
-    expect(
-        refusal(world, &many).await,
-        "spec.attributes: Too many: 257: must have at most 256 items",
-    );
-    let mut all = manifests::load_balancer(LB);
-    all.spec.lb_spec = entries(200, 400);
-    expect(
-        refusal(world, &all).await,
-        "spec.lbSpec: Invalid value: keys and values have at most 65536 characters in all",
-    );
-    let key = load_balancer(&[(&"k".repeat(254), String::new())]);
-    expect(
-        refusal(world, &key).await,
-        "spec.attributes: Invalid value: keys have at most 253 characters",
-    );
-    let mut bind = manifests::bind(BIND, &["a", "b", "c"]);
-    for lb in &mut bind.spec.load_balancers {
-        lb.attributes = entries(100, 500);
-    }
-    expect(
-        refusal(world, &bind).await,
-        "spec.loadBalancers: Invalid value: the keys and values of spec and attributes have at most 131072 characters in all",
-    );
-    let mut group = manifests::group(GROUP, &[LB]);
-    group.spec.parameters = entries(257, 1);
-    expect(
-        refusal(world, &group).await,
-        "spec.parameters: Too many: 257: must have at most 256 items",
-    );
-    let mut fixed = manifests::group(GROUP, &[LB]);
-    fixed.spec.pods = None;
-    fixed.spec.static_addresses = vec!["x".repeat(1000); 300];
-    expect(
-        refusal(world, &fixed).await,
-        "spec.static: Invalid value: at most 262144 characters in all",
-    );
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d47_what_is_too_large_is_refused_by_the_crds() {
-    let world = World::bare().await;
-    each_is_refused(&world).await;
-    // The largest that is allowed.
-    let mut lb = manifests::load_balancer(LB);
-    lb.spec.attributes = entries(256, 65536 / 256 - 8);
-    world.create(&lb).await;
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d47_a_load_balancer_with_large_attributes_from_before_is_finished_and_deleted() {
@@ -105,10 +17,12 @@ async fn d47_a_load_balancer_with_large_attributes_from_before_is_finished_and_d
     let world = World::without_rules().await;
     let _controller = world.start_controller();
     world.create(&manifests::driver(&world.driver_url())).await;
-    let lb = load_balancer(&[("name", "large".into()), ("certificate", "x".repeat(LARGE))]);
+    let mut lb = manifests::load_balancer(LB);
+    let certificate = "x".repeat(LARGE);
+    lb.spec.attributes = [("name", "large"), ("certificate", certificate.as_str())].into();
     world.create(&lb).await;
     until("it is created and has its attributes", async || {
-        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+        let lb = world.get::<LoadBalancer>(LB).await;
         let status = lb.status?;
         let is_done =
             status.conditions.is_true("Created") && status.conditions.is_true("AttributesSynced");
@@ -146,7 +60,7 @@ async fn d47_an_identity_that_cannot_be_stored_is_reported_and_deleted() {
     world.create(&manifests::bind(BIND, &["a"])).await;
     let expected = "the load balancer's identity has 1000004 characters; at most 65536 are allowed";
     until("the conditions say so", async || {
-        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+        let lb = world.get::<LoadBalancer>(LB).await;
         let of_lb = lb.status?.conditions.find("Created")?.clone();
         let of_bind = world.entry(BIND, "a").await?;
         let of_bind = of_bind.conditions.find("Created")?.clone();
@@ -212,7 +126,7 @@ async fn d47_an_injected_info_that_cannot_be_stored_is_reported_and_undone() {
 
 /// The status as an earlier version wrote it.
 async fn with_attributes(world: &World) {
-    let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+    let lb = world.get::<LoadBalancer>(LB).await;
     let earlier = json!({
         "lastSyncedDigest": null,
         "lastSyncedAttributes": lb.spec.attributes,
@@ -230,13 +144,12 @@ async fn d47_attributes_in_an_earlier_status_are_understood_and_replaced() {
     world.until_targets(&["web-0"], "50").await;
     world.until_settled().await;
     let status = async || -> Value {
-        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+        let lb = world.get::<LoadBalancer>(LB).await;
         serde_json::to_value(lb.status.unwrap()).unwrap()
     };
     assert!(status().await["lastSyncedDigest"].is_string());
     assert!(status().await["lastSyncedAttributes"].is_null());
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     with_attributes(&world).await;
 
     let _controller = world.start_controller();

@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{BackendGroup, Bind};
 use lbcf_e2e::manifests::{self, BIND, LB, NAMESPACE, SERVICE};
-use lbcf_e2e::{World, hold_list, until, until_is};
+use lbcf_e2e::{World, hold_list, kill, until, until_is};
 
 const RESOURCES: [&str; 8] = [
     "loadbalancerdrivers",
@@ -28,8 +28,7 @@ async fn u9_nothing_is_decided_before_every_kind_is_listed() {
     let pods = ["web-0", "web-1", "web-2"];
     world.until_targets(&pods, "50").await;
     world.until_settled().await;
-    first.abort();
-    let _ = first.await;
+    kill(first).await;
 
     for held in RESOURCES {
         let (before, calls) = (world.cluster.requests(), world.cloud.calls());
@@ -56,17 +55,13 @@ async fn u9_nothing_is_decided_before_every_kind_is_listed() {
         world.until_targets(&pods, "50").await;
         world.until_settled().await;
         let called = world.cloud.calls().difference(&calls);
+        let of = |webhook| called.get(webhook);
         assert_eq!(
-            (
-                called.get("deregisterBackend"),
-                called.get("ensureBackend"),
-                called.total()
-            ),
+            (of("deregisterBackend"), of("ensureBackend"), called.total()),
             (1, 1, 3),
             "{held} was listed late"
         );
-        controller.abort();
-        let _ = controller.await;
+        kill(controller).await;
     }
 }
 
@@ -86,8 +81,7 @@ async fn u9_nothing_about_services_and_binds_is_decided_before_every_kind_is_lis
     // The pod at two load balancers, and two nodes.
     world.until_records(4).await;
     world.until_counts("nodes", [1, 1, 2, 2]).await;
-    first.abort();
-    let _ = first.await;
+    kill(first).await;
 
     for held in RESOURCES {
         let (before, calls) = (world.cluster.requests(), world.cloud.calls());
@@ -113,17 +107,13 @@ async fn u9_nothing_about_services_and_binds_is_decided_before_every_kind_is_lis
         world.delete::<Pod>(NAMESPACE, "web-1").await;
         world.until_records(4).await;
         let called = world.cloud.calls().difference(&calls);
+        let of = |webhook| called.get(webhook);
         assert_eq!(
-            (
-                called.get("deregisterBackend"),
-                called.get("ensureBackend"),
-                called.total()
-            ),
+            (of("deregisterBackend"), of("ensureBackend"), called.total()),
             (2, 2, 6),
             "{held} was listed late"
         );
-        controller.abort();
-        let _ = controller.await;
+        kill(controller).await;
     }
     let client = client();
     let _controller = world.start_controller_with(client, World::quick());

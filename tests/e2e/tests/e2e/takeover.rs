@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::Event;
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
 use lbcf_e2e::manifests::{GROUP, LB, NAMESPACE};
-use lbcf_e2e::{World, until};
+use lbcf_e2e::{World, kill, until};
 use serde_json::json;
 
 /// Removes what the original controller does not store: observed generations, synced attributes and
@@ -26,7 +26,7 @@ async fn as_the_original_left_it(world: &World) {
             .patch_status::<BackendRecord>(NAMESPACE, name, status)
             .await;
     }
-    let lb: LoadBalancer = world.api(NAMESPACE).get(LB).await.unwrap();
+    let lb = world.get::<LoadBalancer>(LB).await;
     let mut status = serde_json::to_value(lb.status.unwrap()).unwrap();
     status["lastSyncedDigest"] = json!(null);
     world
@@ -42,34 +42,24 @@ async fn d27_b157_controllers_can_be_swapped_and_nothing_is_registered_again() {
     let pods = ["web-0", "web-1", "web-2"];
     world.until_targets(&pods, "50").await;
     world.until_settled().await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     as_the_original_left_it(&world).await;
 
-    let calls = world.cloud.calls();
+    let before = world.cost();
     let _controller = world.start_controller();
     until("the load balancer was ensured", async || {
-        let lb: LoadBalancer = world.api(NAMESPACE).get(LB).await.unwrap();
+        let lb = world.get::<LoadBalancer>(LB).await;
         lb.status.unwrap().last_synced_digest.map(drop)
     })
     .await;
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(
-        (called.total(), called.get("ensureLoadBalancer")),
-        (1, 1),
-        "{called:?}"
-    );
+    let cost = world.cost_since(&before);
+    cost.assert_calls([("ensureLoadBalancer", 1)]);
     // Later changes reach every backend once.
-    let weight = json!({"spec": {"parameters": {"weight": "70"}}});
-    world.patch::<BackendGroup>(NAMESPACE, GROUP, weight).await;
+    world.set_weight::<BackendGroup>(GROUP, "70").await;
     world.until_targets(&pods, "70").await;
     world.until_settled().await;
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(
-        (called.total(), called.get("ensureBackend")),
-        (4, 3),
-        "{called:?}"
-    );
+    let cost = world.cost_since(&before);
+    cost.assert_calls([("ensureLoadBalancer", 1), ("ensureBackend", 3)]);
     world.delete_basics().await;
 }
 

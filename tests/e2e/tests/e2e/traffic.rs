@@ -105,8 +105,7 @@ async fn d79_d80_no_request_fails_while_pods_come_and_go() {
     clients.shutdown().await;
     assert_eq!(counted.lock().unwrap().failures, Vec::<String>::new());
     // A weight of 0 gets nothing new.
-    let weight = json!({"spec": {"parameters": {"weight": "0"}}});
-    world.patch::<BackendGroup>(NAMESPACE, GROUP, weight).await;
+    world.set_weight::<BackendGroup>(GROUP, "0").await;
     world.until_targets(&["web-1", "web-2"], "0").await;
     assert!(
         request(addr, "/")

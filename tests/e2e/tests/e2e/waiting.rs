@@ -12,25 +12,19 @@ use k8s_openapi::api::core::v1::Event;
 use lbcf_controller::Options;
 use lbcf_controller::api::{BackendRecord, Condition, NamespacedKind};
 use lbcf_e2e::manifests::NAMESPACE;
-use lbcf_e2e::{DriverProxy, ProxyAction, World, until, until_is};
+use lbcf_e2e::{CONTROLLER, DriverProxy, ProxyAction, World, until, until_is};
 use serde::Serialize;
 use serde_json::json;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-const CONTROLLER: &str = "lbcf-controller";
-
 /// A world without admission, with a driver behind a proxy, and a controller.
 async fn setup(options: Options) -> (World, DriverProxy, JoinHandle<()>) {
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
-    let controller = start(&world, options);
+    let controller = world.start(options);
     world.create_driver().await;
     (world, proxy, controller)
-}
-
-fn start(world: &World, options: Options) -> JoinHandle<()> {
-    world.start_controller_with(world.cluster.client_as(CONTROLLER), options)
 }
 
 /// Everything that lasts for a moment is reported, and counts as long.

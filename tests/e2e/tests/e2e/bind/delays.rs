@@ -6,7 +6,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use lbcf_controller::api::{BackendGroup, Bind, LoadBalancer};
 use lbcf_controller::{Options, WallClock};
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE};
-use lbcf_e2e::{DriverProxy, ProxiedCall, ProxyAction, World, until};
+use lbcf_e2e::{DriverProxy, ProxiedCall, ProxyAction, World, kill, until};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -87,8 +87,7 @@ async fn keeps_the_delay(
         (at > Timestamp::now()).then_some(())
     })
     .await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     let controller = start(world);
     tries(3).await;
     let pauses = pauses(proxy, webhook, RIGHT);
@@ -247,7 +246,7 @@ async fn d57_a_wall_clock_that_is_set_back_delays_no_retry() {
         wall_clock,
         ..World::options()
     };
-    let start = || world.start_controller_with(world.client_as("lbcf-controller"), options.clone());
+    let start = || world.start(options.clone());
     let fail = || proxy.rule(fails_with_delay("createLoadBalancer", DELAY));
     let stored = async || {
         until("the retry time is stored", async || {
@@ -272,8 +271,7 @@ async fn d57_a_wall_clock_that_is_set_back_delays_no_retry() {
     fail();
     world.create(&manifests::bind(BIND, &[LEFT])).await;
     stored().await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     shift.fetch_sub(day, Ordering::SeqCst);
     proxy.forward_all();
     let _controller = start();

@@ -1,14 +1,12 @@
 //! Pods are registered, deregistered and changed.
 
-use super::{
-    CONTROLLER, LEFT, RIGHT, bare_setup, bound, delete_all, setup, setup_without_rules, writes,
-};
+use super::{LEFT, RIGHT, bare_setup, bound, delete_all, setup, setup_without_rules};
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::api::{Patch, PatchParams};
 use lbcf_controller::Options;
 use lbcf_controller::api::{BackendRecord, Bind, DeregisterPolicy, PodSelection, PortSelector};
 use lbcf_e2e::manifests::{self, BIND, NAMESPACE};
-use lbcf_e2e::{World, until, until_is};
+use lbcf_e2e::{CONTROLLER, World, kill, until, until_is};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -39,7 +37,7 @@ async fn at(world: &World, pods: &[&str], port: i32) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_its_cost() {
     let (world, proxy, _controller) = bare_setup(2).await;
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     let mut bind = manifests::bind(BIND, &[LEFT, RIGHT]);
     // An existing load balancer next to one that is created.
     bind.spec.load_balancers[1].spec = [("lbID", "lb-1234"), ("lblID", "lbl-2234")].into();
@@ -59,21 +57,13 @@ async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_it
     world.until_records(8).await;
     // The finalizer; for each load balancer the mark that creation begins and the result; three
     // writes for each backend.
-    assert_eq!(writes(&world, &before, "binds"), 1 + 2 * 2);
-    assert_eq!(writes(&world, &before, "backendrecords"), 3 * 8);
-    let by_controller = world.cluster.requests().since(&before);
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("binds"), 1 + 2 * 2);
+    assert_eq!(cost.writes("backendrecords"), 3 * 8);
     // The only other writes are the driver's finalizer and status.
-    assert!(by_controller.writes_by(CONTROLLER) <= 2 + 1 + 4 + 24);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(
-        (
-            called.get("createLoadBalancer"),
-            called.get("generateBackendAddr"),
-            called.get("ensureBackend"),
-            called.total()
-        ),
-        (2, 8, 8, 18)
-    );
+    assert!(cost.all_writes() <= 2 + 1 + 4 + 24);
+    let each = [("generateBackendAddr", 8), ("ensureBackend", 8)];
+    cost.assert_calls([("createLoadBalancer", 2), each[0], each[1]]);
     for lb in [LEFT, RIGHT] {
         let entry = world.entry(BIND, lb).await.unwrap();
         assert!(!entry.lb_info.is_empty(), "{entry:?}");
@@ -89,17 +79,16 @@ async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_it
         .collect();
     assert_eq!(protocols, ["\"TCP\"", "\"UDP\""].map(String::from).into());
 
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     world.delete::<Pod>(NAMESPACE, "web-1").await;
     world.until_records(4).await;
-    assert_eq!(writes(&world, &before, "backendrecords"), 2 * 4);
-    assert_eq!(writes(&world, &before, "binds"), 0);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!((called.get("deregisterBackend"), called.total()), (4, 4));
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 2 * 4);
+    assert_eq!(cost.writes("binds"), 0);
+    cost.assert_calls([("deregisterBackend", 4)]);
 
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
-    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-    world.patch::<Bind>(NAMESPACE, BIND, weight_80).await;
+    let before = world.cost();
+    world.set_weight::<Bind>(BIND, "80").await;
     until("all have the weight", async || {
         world
             .targets()
@@ -109,9 +98,9 @@ async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_it
     })
     .await;
     world.until_records(4).await;
-    assert_eq!(writes(&world, &before, "backendrecords"), 2 * 4);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!((called.get("ensureBackend"), called.total()), (4, 4));
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 2 * 4);
+    cost.assert_calls([("ensureBackend", 4)]);
     delete_all(&world).await;
 }
 
@@ -205,19 +194,19 @@ async fn u21_binds_whose_concatenated_names_are_equal_share_no_record() {
         until_is(lb, 1, async || world.bound_to(lb).len()).await;
     }
     world.until_records(2).await;
-    let calls = world.cloud.calls();
+    let before = world.cost();
     // A change of each Bind reaches its own record.
     for bind in ["a-b", "a"] {
-        let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
-        world.patch::<Bind>(NAMESPACE, bind, weight_80).await;
+        world.set_weight::<Bind>(bind, "80").await;
     }
     until("both have the weight", async || {
         let targets = world.targets();
         (targets.len() == 2 && targets.iter().all(|(_, weight)| weight == "80")).then_some(())
     })
     .await;
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!((called.get("ensureBackend"), called.total()), (2, 2));
+    world
+        .cost_since(&before)
+        .assert_calls([("ensureBackend", 2)]);
     world.delete::<Bind>(NAMESPACE, "a-b").await;
     world.until_deleted::<Bind>(NAMESPACE, "a-b").await;
     assert_eq!(world.bound_to("other").len(), 1);
@@ -238,10 +227,9 @@ async fn d27_u35_at_rest_and_after_a_restart_nothing_is_written_and_no_webhook_c
         (of_records.count() == 2 * 6).then_some(())
     })
     .await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     // The original controller stores neither observed generations nor the inputs of addresses.
-    let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+    let bind = world.get::<Bind>(BIND).await;
     let mut status = serde_json::to_value(bind.status).unwrap();
     for entry in status["loadBalancerStatuses"].as_array_mut().unwrap() {
         for condition in entry["conditions"].as_array_mut().unwrap() {
@@ -275,8 +263,7 @@ async fn d27_u35_at_rest_and_after_a_restart_nothing_is_written_and_no_webhook_c
         resync_period: Duration::from_millis(100),
         ..World::quick()
     };
-    let client = world.cluster.client_as(CONTROLLER);
-    let _controller = world.start_controller_with(client, options);
+    let _controller = world.start(options);
     let since = || world.cluster.requests().since(&before);
     until("the controller watches every kind", async || {
         let watches = since().count(|key| key.user_agent == CONTROLLER && key.verb == "watch");
@@ -359,7 +346,7 @@ async fn u22_d26_long_names_are_supported() {
 async fn b48_b49_b41_records_have_the_originals_names_labels_and_owner() {
     let (world, _proxy, _controller) = bound(1).await;
     let ip = at(&world, &["web-0"], 80).await[0].replace(":80", "");
-    let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+    let bind = world.get::<Bind>(BIND).await;
     let mut names = BTreeSet::new();
     for record in world.all::<BackendRecord>().await {
         let labels = record.metadata.labels.unwrap();

@@ -1,8 +1,6 @@
 //! Binds of a service: its node port, its endpoints, and the change between them and pods (d77, d78).
 
-use super::{
-    CONTROLLER, LEFT, RIGHT, bare_setup, delete_all, setup, setup_in, start, webhooks, writes,
-};
+use super::{LEFT, RIGHT, bare_setup, delete_all, setup, setup_in, start, webhooks};
 use k8s_openapi::api::core::v1::Service;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use lbcf_controller::api::{
@@ -23,8 +21,7 @@ const NODES: [&str; 2] = ["192.168.100.11", "192.168.100.12"];
 async fn quick_setup() -> (World, DriverProxy, JoinHandle<()>) {
     let (world, proxy, controller) = setup_in(World::bare().await, 0).await;
     controller.abort();
-    let client = world.cluster.client_as(CONTROLLER);
-    let controller = world.start_controller_with(client, World::quick());
+    let controller = world.start(World::quick());
     (world, proxy, controller)
 }
 
@@ -45,7 +42,7 @@ async fn until_bound_to(world: &World, lb: &str, ips: &[&str], port: i32) {
 /// Waits until the Bind counts these backends and registered ones.
 async fn until_counts(world: &World, expected: [i32; 2]) {
     until_is("counts of the Bind", expected, async || {
-        let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+        let bind = world.get::<Bind>(BIND).await;
         let status = bind.status.unwrap_or_default();
         [status.backends, status.registered_backends]
     })
@@ -55,7 +52,7 @@ async fn until_counts(world: &World, expected: [i32; 2]) {
 /// Waits until the condition `Ready` of the Bind has this reason, and returns its message.
 async fn until_ready(world: &World, reason: &str) -> String {
     let ready = async || {
-        let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+        let bind = world.get::<Bind>(BIND).await;
         bind.status
             .unwrap_or_default()
             .conditions
@@ -74,25 +71,18 @@ async fn until_ready(world: &World, reason: &str) -> String {
 async fn d77_a_node_port_is_registered_at_each_load_balancer_at_its_cost() {
     let (world, proxy, controller) = bare_setup(0).await;
     world.create(&manifests::service(SERVICE, 30080)).await;
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     create_bind(&world, ServiceMode::NodePort, &[LEFT, RIGHT]).await;
     world.until_records(4).await;
     for lb in [LEFT, RIGHT] {
         until_bound_to(&world, lb, &NODES, 30080).await;
     }
-    assert_eq!(writes(&world, &before, "backendrecords"), 3 * 4);
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 3 * 4);
     // As for pods: the finalizer, and two for each load balancer.
-    assert_eq!(writes(&world, &before, "binds"), 1 + 2 * 2);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(
-        (
-            called.get("createLoadBalancer"),
-            called.get("generateBackendAddr"),
-            called.get("ensureBackend"),
-            called.total()
-        ),
-        (2, 4, 4, 10)
-    );
+    assert_eq!(cost.writes("binds"), 1 + 2 * 2);
+    let each = [("generateBackendAddr", 4), ("ensureBackend", 4)];
+    cost.assert_calls([("createLoadBalancer", 2), each[0], each[1]]);
     let calls = proxy.calls_of("generateBackendAddr");
     for call in calls {
         let backend = &call.body["serviceBackend"];
@@ -104,20 +94,21 @@ async fn d77_a_node_port_is_registered_at_each_load_balancer_at_its_cost() {
 
     // A process that starts finds everything done; another node costs what it costs.
     controller.abort();
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     let _controller = start(&world);
     world.create_node("more", "192.168.101.1").await;
     world.until_records(6).await;
-    assert_eq!(writes(&world, &before, "backendrecords"), 3 * 2);
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 3 * 2);
     // The counts, which the first process would have written later.
-    assert!(writes(&world, &before, "binds") <= 1);
-    assert_eq!(world.cloud.calls().difference(&calls).total(), 2 * 2);
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    assert!(cost.writes("binds") <= 1);
+    assert_eq!(cost.calls.total(), 2 * 2);
+    let before = world.cost();
     world.delete_node("more").await;
     world.until_records(4).await;
-    assert_eq!(writes(&world, &before, "backendrecords"), 2 * 2);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!((called.get("deregisterBackend"), called.total()), (2, 2));
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 2 * 2);
+    cost.assert_calls([("deregisterBackend", 2)]);
     delete_all(&world).await;
 }
 
@@ -135,21 +126,14 @@ async fn d77_endpoints_are_registered_at_their_cost_and_move_between_slices_at_n
     world.until_entry(BIND, LEFT, "Ready", ("True", "")).await;
     let addresses: Vec<String> = (1..=21).map(|n| format!("10.9.0.{n}")).collect();
     let slice = |count: usize| manifests::endpoints(addresses[..count].iter().map(String::as_str));
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     let first = manifests::endpoint_slice("a", SERVICE, &slice(20));
     world.create(&first).await;
     world.until_records(20).await;
-    assert_eq!(writes(&world, &before, "backendrecords"), 3 * 20);
-    assert_eq!(writes(&world, &before, "binds"), 0);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(
-        (
-            called.get("generateBackendAddr"),
-            called.get("ensureBackend"),
-            called.total()
-        ),
-        (20, 20, 40)
-    );
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 3 * 20);
+    assert_eq!(cost.writes("binds"), 0);
+    cost.assert_calls([("generateBackendAddr", 20), ("ensureBackend", 20)]);
     for call in proxy.calls_of("generateBackendAddr") {
         let endpoint = &call.body["endpointBackend"];
         assert_eq!(endpoint["port"], 8080);
@@ -167,7 +151,7 @@ async fn d77_endpoints_are_registered_at_their_cost_and_move_between_slices_at_n
         webhooks(&proxy, seen),
         ["generateBackendAddr", "ensureBackend"]
     );
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     let mut terminating = slice(21);
     for endpoint in &mut terminating.as_array_mut().unwrap()[10..] {
         endpoint["conditions"] = json!({"ready": false, "serving": true, "terminating": true});
@@ -175,9 +159,9 @@ async fn d77_endpoints_are_registered_at_their_cost_and_move_between_slices_at_n
     let patch = json!({ "endpoints": terminating });
     world.patch::<EndpointSlice>(NAMESPACE, "b", patch).await;
     world.until_records(10).await;
-    assert_eq!(writes(&world, &before, "backendrecords"), 2 * 11);
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!((called.get("deregisterBackend"), called.total()), (11, 11));
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 2 * 11);
+    cost.assert_calls([("deregisterBackend", 11)]);
     delete_all(&world).await;
 }
 
@@ -306,7 +290,7 @@ async fn d77_a_bind_of_endpoints_counts_addresses_and_follows_their_pods() {
     until_counts(&world, [3, 3]).await;
     let called = world.cloud.calls().difference(&calls);
     assert_eq!(called.get("deregisterBackend"), 0);
-    let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+    let bind = world.get::<Bind>(BIND).await;
     let status = bind.status.unwrap();
     let ready = status.conditions.find("Ready").unwrap();
     assert_eq!(ready.status, ConditionStatus::True);

@@ -1,14 +1,11 @@
 //! Load balancers are added and changed, and do not delay each other.
 
-use super::{
-    CONTROLLER, LEFT, RIGHT, bare_bound, bare_setup, bound, delete_all, setup, start, webhooks,
-    writes,
-};
+use super::{LEFT, RIGHT, bare_bound, bare_setup, bound, delete_all, setup, start, webhooks};
 use http::StatusCode;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{Bind, LoadBalancerDriver};
 use lbcf_e2e::manifests::{self, BIND, DRIVER, NAMESPACE, SYSTEM};
-use lbcf_e2e::{ProxiedCall, ProxyAction, until, until_is};
+use lbcf_e2e::{ProxiedCall, ProxyAction, kill, until, until_is};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -37,7 +34,7 @@ fn both(attributes: [Value; 2]) -> Value {
 async fn b38_u1_u4_u36_changed_attributes_are_one_ensure_with_the_identity() {
     let (world, proxy, _controller) = bare_bound(2).await;
     for version in 1..=3 {
-        let (seen, before) = (proxy.count(), world.cluster.requests());
+        let (seen, before) = (proxy.count(), world.cost());
         let width = version.to_string();
         let wider = both([
             json!({"name": LEFT}),
@@ -58,8 +55,9 @@ async fn b38_u1_u4_u36_changed_attributes_are_one_ensure_with_the_identity() {
             call.body["lbInfo"],
             serde_json::to_value(entry.lb_info).unwrap()
         );
-        assert_eq!(writes(&world, &before, "binds"), 1);
-        assert_eq!(writes(&world, &before, "backendrecords"), 0);
+        let cost = world.cost_since(&before);
+        assert_eq!(cost.writes("binds"), 1);
+        assert_eq!(cost.writes("backendrecords"), 0);
     }
     delete_all(&world).await;
 }
@@ -238,7 +236,7 @@ async fn u12_b128_d28_each_load_balancer_and_each_record_has_its_own_record_id()
         (proxy.calls_of("ensureLoadBalancer").len() == 2).then_some(())
     })
     .await;
-    let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
+    let bind = world.get::<Bind>(BIND).await;
     let uid = bind.metadata.uid.unwrap();
     delete_all(&world).await;
     let of = |webhook: &str| -> Vec<String> {
@@ -282,7 +280,7 @@ async fn u12_b128_d28_each_load_balancer_and_each_record_has_its_own_record_id()
 async fn u34_a_driver_that_is_created_later_is_waited_for() {
     let (world, _proxy, _controller) = bare_setup(1).await;
     world.delete::<LoadBalancerDriver>(SYSTEM, DRIVER).await;
-    let before = world.cluster.requests();
+    let before = world.cost();
     world.create(&manifests::bind(BIND, &[LEFT, RIGHT])).await;
     for lb in [LEFT, RIGHT] {
         world
@@ -292,7 +290,7 @@ async fn u34_a_driver_that_is_created_later_is_waited_for() {
     let text = world.until_event("Bind", "DriverNotFound").await;
     assert!(text.contains("kube-system/lbcf-clb"), "{text}");
     // Waiting costs no writes.
-    assert_eq!(writes(&world, &before, "binds"), 1 + 2);
+    assert_eq!(world.cost_since(&before).writes("binds"), 1 + 2);
     world.create(&manifests::driver(&world.driver_url())).await;
     world.until_records(2).await;
     for lb in [LEFT, RIGHT] {
@@ -324,15 +322,14 @@ async fn b39_a_restarted_controller_continues_a_creation() {
     world
         .until_entry(BIND, LEFT, "Created", ("False", "Creating"))
         .await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     proxy.forward_all();
-    let before = world.cluster.requests();
+    let before = world.cost();
     let _controller = start(&world);
     world.until_records(1).await;
     world.until_entry(BIND, LEFT, "Ready", ("True", "")).await;
-    assert_eq!(writes(&world, &before, "binds"), 1);
-    let started = world.cluster.requests().since(&before);
-    assert!(started.writes_by(CONTROLLER) >= 4, "{started:?}");
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("binds"), 1);
+    assert!(cost.all_writes() >= 4, "{cost:?}");
     delete_all(&world).await;
 }

@@ -1,11 +1,11 @@
 //! Endpoints that are pods, in the slices that the cluster makes.
 
-use super::{CONTROLLER, setup};
+use super::setup;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::DeleteParams;
 use lbcf_controller::api::{BackendGroup, BackendRecord, DeregisterPolicy, DeregisterWebhook};
 use lbcf_e2e::manifests::{self, DRIVER, GROUP, LB, NAMESPACE, SERVICE};
-use lbcf_e2e::{World, until};
+use lbcf_e2e::{CONTROLLER, World, until};
 use mock_driver::KEEP_REGISTERED;
 use serde_json::json;
 
@@ -117,11 +117,7 @@ async fn d62_the_deregister_policies_are_about_the_pods_behind_endpoints() {
     world.patch::<BackendGroup>(NAMESPACE, GROUP, policy).await;
     world.set_ready("web-2", false).await;
     until("the endpoint is not ready", async || {
-        let group = world
-            .api::<BackendGroup>(NAMESPACE)
-            .get(GROUP)
-            .await
-            .unwrap();
+        let group = world.get::<BackendGroup>(GROUP).await;
         let ready = group
             .status?
             .conditions

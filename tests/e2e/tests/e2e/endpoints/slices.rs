@@ -1,12 +1,12 @@
 //! Several slices of a service, made by hand.
 
-use super::{CONTROLLER, create_slice, set_addresses, set_endpoints, setup_by_hand};
+use super::{create_slice, set_addresses, set_endpoints, setup_by_hand};
+use k8s_openapi::api::core::v1::Service;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use lbcf_controller::Options;
 use lbcf_controller::api::{BackendGroup, BackendRecord};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE};
 use lbcf_e2e::{ProxyAction, World, until};
-use local_cluster::RequestCounts;
 use serde_json::json;
 use std::time::Duration;
 
@@ -18,12 +18,6 @@ fn patient() -> Options {
     }
 }
 
-fn record_writes(counts: &RequestCounts) -> u64 {
-    counts.count(|key| {
-        key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with("/backendrecords")
-    })
-}
-
 fn addresses(numbers: std::ops::Range<u32>) -> Vec<String> {
     let address = |n: u32| format!("10.9.{}.{}", n / 100, n % 100 + 1);
     numbers.map(address).collect()
@@ -33,29 +27,19 @@ fn addresses(numbers: std::ops::Range<u32>) -> Vec<String> {
 async fn e1_d60_250_endpoints_of_three_slices_at_their_cost_and_100_that_move_at_none() {
     let (world, _proxy, _controller) = setup_by_hand(patient()).await;
     world.until_event("BackendGroup", "NoEndpoints").await;
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     create_slice(&world, "a", &addresses(0..100)).await;
     create_slice(&world, "b", &addresses(100..200)).await;
     create_slice(&world, "c", &addresses(200..250)).await;
     world.until_records(250).await;
     world.until_counts(GROUP, [250; 4]).await;
-    let (writes, called) = (
-        world.cluster.requests().since(&before),
-        world.cloud.calls().difference(&calls),
-    );
-    assert_eq!(record_writes(&writes), 3 * 250, "{writes:?}");
-    assert_eq!(
-        (
-            called.get("generateBackendAddr"),
-            called.get("ensureBackend"),
-            called.total()
-        ),
-        (250, 250, 2 * 250)
-    );
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 3 * 250, "{cost:?}");
+    cost.assert_calls([("generateBackendAddr", 250), ("ensureBackend", 250)]);
 
     // They move: first in neither slice, then back, in both for a moment. The last change of the group
     // is reconciled after all others.
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     set_addresses(&world, "a", &[]).await;
     set_addresses(
         &world,
@@ -67,15 +51,12 @@ async fn e1_d60_250_endpoints_of_three_slices_at_their_cost_and_100_that_move_at
     set_addresses(&world, "c", &addresses(200..251)).await;
     world.until_records(251).await;
     world.until_counts(GROUP, [251; 4]).await;
-    let (writes, called) = (
-        world.cluster.requests().since(&before),
-        world.cloud.calls().difference(&calls),
-    );
-    assert_eq!(record_writes(&writes), 3, "{writes:?}");
-    assert_eq!((called.get("ensureBackend"), called.total()), (1, 2));
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 3, "{cost:?}");
+    cost.assert_calls([("generateBackendAddr", 1), ("ensureBackend", 1)]);
 
     // Fifty are terminating.
-    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    let before = world.cost();
     let mut endpoints = manifests::endpoints(addresses(100..200).iter().map(String::as_str));
     for endpoint in &mut endpoints.as_array_mut().unwrap()[..50] {
         endpoint["conditions"] = json!({"ready": false, "serving": true, "terminating": true});
@@ -83,12 +64,9 @@ async fn e1_d60_250_endpoints_of_three_slices_at_their_cost_and_100_that_move_at
     set_endpoints(&world, "b", endpoints).await;
     world.until_records(201).await;
     world.until_counts(GROUP, [201; 4]).await;
-    let (writes, called) = (
-        world.cluster.requests().since(&before),
-        world.cloud.calls().difference(&calls),
-    );
-    assert_eq!(record_writes(&writes), 2 * 50, "{writes:?}");
-    assert_eq!((called.get("deregisterBackend"), called.total()), (50, 50));
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.writes("backendrecords"), 2 * 50, "{cost:?}");
+    cost.assert_calls([("deregisterBackend", 50)]);
     world.delete_basics().await;
 }
 
@@ -145,6 +123,32 @@ async fn e9_a_terminating_endpoint_is_deregistered_at_once_and_running_means_tha
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn e14_e16_d63_slices_whose_ports_are_empty_or_have_no_number() {
+    let (world, _proxy, _controller) = setup_by_hand(World::quick()).await;
+    world.until_event("BackendGroup", "NoEndpoints").await;
+    create_slice(&world, "a", &["10.9.0.1".to_owned()]).await;
+    world.until_counts(GROUP, [1; 4]).await;
+    let ports = async |ports: serde_json::Value| {
+        let ports = json!({ "ports": ports });
+        world.patch::<EndpointSlice>(NAMESPACE, "a", ports).await;
+    };
+    ports(json!([])).await;
+    world.until_bound(&[]).await;
+    let message = world.until_event("BackendGroup", "NoServicePort").await;
+    let slice = format!("EndpointSlice {NAMESPACE}/a: ports: empty");
+    assert!(message.starts_with(&slice), "{message}");
+    // The targetPort of the service is 8080.
+    ports(json!([{"name": "http"}])).await;
+    world.until_bound(&["10.9.0.1:8080"]).await;
+    let named = json!({"spec": {"ports": [
+        {"name": "http", "port": 80, "protocol": "TCP", "targetPort": "web"},
+    ]}});
+    world.patch::<Service>(NAMESPACE, SERVICE, named).await;
+    world.until_bound(&[]).await;
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e3_e17_dual_stack_domain_names_and_sctp() {
     let (world, _proxy, _controller) = setup_by_hand(World::quick()).await;
     create_slice(&world, "four", &["10.9.0.1".to_owned()]).await;
@@ -172,9 +176,7 @@ async fn e3_e17_dual_stack_domain_names_and_sctp() {
         {"name": "http", "port": 80, "protocol": "TCP", "targetPort": 8080},
         {"name": "signals", "port": 80, "protocol": "SCTP", "targetPort": 9},
     ]}});
-    world
-        .patch::<k8s_openapi::api::core::v1::Service>(NAMESPACE, SERVICE, ports)
-        .await;
+    world.patch::<Service>(NAMESPACE, SERVICE, ports).await;
     let ports = json!({"ports": [
         {"name": "http", "port": 8080, "protocol": "TCP"},
         {"name": "signals", "port": 9090, "protocol": "SCTP"},

@@ -120,8 +120,7 @@ async fn failing_webhook_calls_lose_and_leave_nothing() {
                 }
                 reaction
             });
-            let client = world.cluster.client_as("lbcf-controller");
-            let controller = world.start_controller_with(client, World::quick());
+            let controller = world.start(World::quick());
             scenario.run(&world).await;
             controller.abort();
             let faults = faults.load(Ordering::SeqCst);
@@ -173,8 +172,7 @@ async fn u39_a_driver_whose_operations_take_long_loses_and_leaves_nothing() {
             }
             ProxyAction::reply_json(&json!({"status": "Running", "msg": "in progress"}))
         });
-        let client = world.cluster.client_as("lbcf-controller");
-        let controller = world.start_controller_with(client, World::quick());
+        let controller = world.start(World::quick());
         scenario.run(&world).await;
         controller.abort();
         assert!(proxy.count() > 6 * 6, "{} calls", proxy.count());

@@ -68,8 +68,7 @@ async fn run_and_kill(
     let first = world.start_controller_with(client, World::quick());
     let start_next = || {
         is_replaced.store(true, Ordering::SeqCst);
-        let client = world.cluster.client_as("lbcf-controller");
-        world.start_controller_with(client, World::quick())
+        world.start(World::quick())
     };
     let mut next: Option<JoinHandle<()>> = None;
     {

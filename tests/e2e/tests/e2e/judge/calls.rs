@@ -1,6 +1,6 @@
 //! When the driver is called, and about which pods.
 
-use super::{CONTROLLER, JUDGE, Owner, Setup, webhook};
+use super::{JUDGE, Owner, Setup, webhook};
 use crate::concurrently::run_concurrently;
 use k8s_openapi::api::core::v1::{Pod, PodReadinessGate};
 use lbcf_controller::Options;
@@ -133,8 +133,7 @@ async fn b157_a_new_process_calls_again_and_deregisters_nothing_before() {
         setup.controller.abort();
         let _ = (&mut setup.controller).await;
         let (judged, seen) = (setup.judged_pods().len(), setup.proxy.count());
-        let client = setup.world.cluster.client_as(CONTROLLER);
-        setup.controller = setup.world.start_controller_with(client, World::quick());
+        setup.controller = setup.world.start(World::quick());
         setup.until_called(judged + 1).await;
         setup.world.create(&manifests::pod("later")).await;
         setup

@@ -1,6 +1,6 @@
 //! The readiness gate of pods that are endpoints of a service.
 
-use super::{CONTROLLER, pod_writes, set_containers, status, until_gate, until_ready};
+use super::{set_containers, status, until_gate, until_ready};
 use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::api::ListParams;
@@ -14,8 +14,7 @@ use tokio::task::JoinHandle;
 async fn setup() -> (World, DriverProxy, JoinHandle<()>) {
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
-    let client = world.cluster.client_as(CONTROLLER);
-    let controller = world.start_controller_with(client, World::quick());
+    let controller = world.start(World::quick());
     world.create_driver().await;
     world.create(&manifests::load_balancer(LB)).await;
     world.create(&manifests::service(SERVICE, 30080)).await;
@@ -74,8 +73,7 @@ async fn d76_a_pod_is_registered_though_its_slice_waits_for_the_gate_and_the_gat
     );
     // The process ends while the call runs; the next one repeats it.
     controller.abort();
-    let client = world.cluster.client_as(CONTROLLER);
-    let _controller = world.start_controller_with(client, World::quick());
+    let _controller = world.start(World::quick());
     latch.open();
     until_gate(&world, "web-0", "True", "Registered").await;
     until_ready(&world, "web-0", "True").await;
@@ -84,7 +82,7 @@ async fn d76_a_pod_is_registered_though_its_slice_waits_for_the_gate_and_the_gat
     assert_eq!(world.targets_count(), 1);
     world.until_settled().await;
     assert_eq!(proxy.calls_of("generateBackendAddr").len(), 1);
-    assert!(pod_writes(&world.cluster.requests()) <= 2);
+    assert!(world.cost().writes("pods") <= 2);
     world.delete_basics().await;
 }
 
@@ -118,7 +116,7 @@ async fn d76_pods_without_the_gate_follow_the_slices_and_are_not_written() {
     world.set_ready("web-0", true).await;
     world.until_targets(&["web-0"], "50").await;
     world.until_counts(GROUP, [1; 4]).await;
-    assert_eq!(pod_writes(&world.cluster.requests()), 0);
+    assert_eq!(world.cost().writes("pods"), 0);
     assert_eq!(proxy.calls_of("ensureBackend").len(), 2);
     world.delete_basics().await;
 }
@@ -149,8 +147,7 @@ async fn d76_a_pod_does_not_wait_for_a_service_that_registers_nothing_until_a_us
 async fn d76_d77_the_gate_of_an_endpoint_of_a_bind_waits_for_each_load_balancer() {
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
-    let client = world.cluster.client_as(CONTROLLER);
-    let _controller = world.start_controller_with(client, World::quick());
+    let _controller = world.start(World::quick());
     world.create_driver().await;
     world.create(&manifests::service(SERVICE, 30080)).await;
     let bind = manifests::service_bind(BIND, SERVICE, ServiceMode::Endpoints, &["left", "right"]);

@@ -34,7 +34,7 @@ async fn d70_new_pods_of_labelled_namespaces_get_the_gate() {
     let controller = world.start_admitting("lbcf-controller", options).await;
     world.apply_basics(1).await;
     world.until_counts(GROUP, [1; 4]).await;
-    let before = world.api::<Pod>(NAMESPACE).get("web-0").await.unwrap();
+    let before = world.get::<Pod>("web-0").await;
     assert!(gates(&before).is_empty(), "the namespace has no label");
     label(&world, "disabled").await;
     let pod = world.create(&manifests::pod("web-1")).await;

@@ -1,6 +1,5 @@
 //! A Deployment's rollout, watched in the cloud.
 
-use super::CONTROLLER;
 use k8s_openapi::api::apps::v1::Deployment;
 use lbcf_controller::api::BackendGroup;
 use lbcf_controller::names::READINESS_GATE;
@@ -81,8 +80,7 @@ async fn roll_out_with(group: &BackendGroup) {
         }
         ProxyAction::Forward
     });
-    let client = world.cluster.client_as(CONTROLLER);
-    let _controller = world.start_controller_with(client, World::quick());
+    let _controller = world.start(World::quick());
     world.create_driver().await;
     world.create(&manifests::load_balancer(LB)).await;
     world.create(&manifests::service(SERVICE, 30080)).await;

@@ -107,7 +107,7 @@ async fn d36_settings_that_are_edited_are_put_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d36_labels_and_finalizers_that_are_taken_off_are_put_back() {
     let (world, _controller) = of_all_kinds().await;
-    let calls = world.cloud.calls();
+    let start = world.cost();
     for before in world.all::<BackendRecord>().await {
         let name = name_of(&before);
         let labels = json!({"metadata": {"labels": null}});
@@ -138,7 +138,6 @@ async fn d36_labels_and_finalizers_that_are_taken_off_are_put_back() {
         let after = record(&world, name).await.unwrap();
         assert_eq!(after.metadata.uid, before.metadata.uid);
     }
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(called.total(), 0, "{called:?}");
+    world.cost_since(&start).assert_calls([]);
     delete_all(&world).await;
 }

@@ -9,7 +9,7 @@ use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, DeregisterPolicy, LoadBalancer, LoadBalancerDriver,
 };
 use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE, SYSTEM};
-use lbcf_e2e::{World, until, until_is};
+use lbcf_e2e::{World, kill, until, until_is};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ async fn until_owned(world: &World, count: usize, owner: Option<&str>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d34_a_group_that_is_orphaned_and_created_again_adopts_its_records() {
     let (world, _controller) = registered(3, LONG).await;
-    let (before, calls) = (uids(&world).await, world.cloud.calls());
+    let (before, at_first) = (uids(&world).await, world.cost());
     delete_orphaning::<BackendGroup>(&world, GROUP).await;
     until_owned(&world, 3, None).await;
     let waiting = world.until_event("BackendRecord", "OwnerMissing").await;
@@ -43,19 +43,16 @@ async fn d34_a_group_that_is_orphaned_and_created_again_adopts_its_records() {
         waiting.contains("1h") || waiting.contains("3600s"),
         "{waiting}"
     );
-    let counted = world.cluster.requests();
+    let orphaned = world.cost();
     let group = world.create(&manifests::group(GROUP, &[LB])).await;
     until_owned(&world, 3, group.metadata.uid.as_deref()).await;
     world.until_counts(GROUP, [3; 4]).await;
     assert_eq!(uids(&world).await, before, "they are the same records");
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(called.total(), 0, "nothing is registered again: {called:?}");
-    let writes = world.cluster.requests().since(&counted);
-    assert_eq!(
-        ["create", "patch", "delete"].map(|verb| requests(&writes, verb)),
-        [0, 3, 0],
-        "one write adopts a record: {writes:?}"
-    );
+    // Nothing is registered again, and one write adopts a record.
+    world.cost_since(&at_first).assert_calls([]);
+    let made = world.cost_since(&orphaned).requests;
+    let of = ["create", "patch", "delete"].map(|verb| requests(&made, verb));
+    assert_eq!(of, [0, 3, 0], "{made:?}");
     let adopted = world
         .until_event("BackendGroup", "AdoptedBackendRecords")
         .await;
@@ -109,20 +106,16 @@ async fn d34_records_that_were_orphaned_while_no_controller_ran_are_adopted_or_r
     let (world, controller) = registered(2, LONG).await;
     apply_static(&world, &["my-web.com:80"]).await;
     world.until_records(3).await;
-    controller.abort();
-    let _ = controller.await;
-    let calls = world.cloud.calls();
+    kill(controller).await;
+    let before = world.cost();
     delete_orphaning::<BackendGroup>(&world, GROUP).await;
     delete_orphaning::<BackendGroup>(&world, "fixed").await;
     let group = world.create(&manifests::group(GROUP, &[LB])).await;
     let _controller = start(&world, SHORT);
     until_owned(&world, 2, group.metadata.uid.as_deref()).await;
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(
-        (called.get("deregisterBackend"), called.total()),
-        (1, 1),
-        "only the other group's is deregistered: {called:?}"
-    );
+    // Only the other group's is deregistered.
+    let cost = world.cost_since(&before);
+    cost.assert_calls([("deregisterBackend", 1)]);
     world.delete_basics().await;
 }
 
@@ -131,7 +124,7 @@ async fn d34_a_record_that_loses_its_owner_reference_gets_it_back() {
     let (world, _controller) = registered(1, LONG).await;
     let bind = world.create(&manifests::bind(BIND, &["left"])).await;
     world.until_records(2).await;
-    let calls = world.cloud.calls();
+    let start = world.cost();
     let by_hand = json!({"metadata": {"ownerReferences": null}});
     for before in world.all::<BackendRecord>().await {
         let (name, owner) = (name_of(&before), controller_of(&before).cloned());
@@ -145,8 +138,7 @@ async fn d34_a_record_that_loses_its_owner_reference_gets_it_back() {
         assert_eq!(controller_of(&after), owner.as_ref());
         assert_eq!(after.metadata.uid, before.metadata.uid);
     }
-    let called = world.cloud.calls().difference(&calls);
-    assert_eq!(called.total(), 0, "{called:?}");
+    world.cost_since(&start).assert_calls([]);
     // A Bind that is orphaned deletes its load balancers, and so its records.
     delete_orphaning::<Bind>(&world, BIND).await;
     assert_eq!(world.cloud_load_balancer("left"), None);
@@ -166,8 +158,7 @@ async fn d34_records_of_a_bind_that_lost_its_finalizer_are_deregistered() {
     world.create(&manifests::pod("web-0")).await;
     world.create(&manifests::bind(BIND, &["left"])).await;
     world.until_records(1).await;
-    controller.abort();
-    let _ = controller.await;
+    kill(controller).await;
     let by_hand = json!({"metadata": {"finalizers": null}});
     world.patch::<Bind>(NAMESPACE, BIND, by_hand).await;
     delete_orphaning::<Bind>(&world, BIND).await;

@@ -9,7 +9,6 @@ use lbcf_controller::api::{BackendGroup, BackendRecord};
 use lbcf_controller::names;
 use lbcf_e2e::manifests::{LB, NAMESPACE};
 use lbcf_e2e::{World, until_is};
-use serde_json::json;
 
 const TAKEN: &str = "my-web.com:80";
 const FREE: &str = "my-web.com:81";
@@ -53,8 +52,7 @@ async fn d35_a_name_that_is_taken_is_reported_and_not_requested_again_and_again(
     assert!(message.contains("ConfigMap other"), "{message}");
     // The group's other backend is registered, and follows its changes.
     for weight in ["60", "70"] {
-        let patch = json!({"spec": {"parameters": {"weight": weight}}});
-        world.patch::<BackendGroup>(NAMESPACE, FIXED, patch).await;
+        world.set_weight::<BackendGroup>(FIXED, weight).await;
         let free = names::static_record_name(LB, FIXED, FREE);
         until_record(&world, &free, "it has the weight", |record| {
             record.spec.parameters == super::weight(weight)

@@ -1,6 +1,6 @@
 //! An annotated Service on the Azure-like cloud, as users of Azure write it.
 
-use super::{CONTROLLER, create_pods, ingress_of, service};
+use super::{create_pods, ingress_of, service};
 use k8s_openapi::api::core::v1::Service;
 use lbcf_controller::api::{IngressKeys, LoadBalancerDriver, ServiceClass, ServiceMode, StringMap};
 use lbcf_e2e::manifests::{self, CLASS, DRIVER, NAMESPACE, SERVICE, SYSTEM};
@@ -60,8 +60,7 @@ async fn a13_a26_a28_a29_an_annotated_service_is_served_flipped_and_removed() {
     let mock = MockServer::start(cloud.clone(), any, MockOptions::default());
     let mock = mock.await.unwrap();
     let api = AzureApi::new(cloud, Duration::ZERO);
-    let client = world.cluster.client_as(CONTROLLER);
-    let _controller = world.start_controller_with(client, World::quick());
+    let _controller = world.start(World::quick());
     let mut driver = manifests::driver(&mock.url());
     driver.spec.service_class = Some(class());
     world.create(&driver).await;

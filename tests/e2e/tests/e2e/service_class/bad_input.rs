@@ -73,24 +73,6 @@ async fn d72_of_two_drivers_with_a_class_the_older_has_it_until_it_is_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d72_a_class_that_is_given_up_leaves_services_as_they_are() {
-    let (world, _controller) = setup(ServiceMode::Endpoints).await;
-    create_pods(&world, 1).await;
-    let own = manifests::balanced_service(SERVICE, Some(CLASS), &[80]);
-    world.create(&own).await;
-    until_ports(&world, &[80]).await;
-    let none = json!({"spec": {"serviceClass": null}});
-    world
-        .patch::<LoadBalancerDriver>(SYSTEM, DRIVER, none)
-        .await;
-    until_warned(&world, "no LoadBalancerDriver has the class").await;
-    until_listeners(&world, &[("80", 1)]).await;
-    world.delete::<Service>(NAMESPACE, SERVICE).await;
-    world.until_deleted::<Service>(NAMESPACE, SERVICE).await;
-    world.delete_basics().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d72_node_ports_that_are_not_allocated_are_named_and_endpoints_do_not_need_them() {
     let (world, _controller) = setup(ServiceMode::NodePort).await;
     create_pods(&world, 1).await;

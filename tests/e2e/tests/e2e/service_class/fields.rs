@@ -47,7 +47,7 @@ async fn u16_d75_traffic_that_stays_on_its_node_reaches_only_nodes_with_pods() {
     world.create(&new).await;
     until_listeners(&world, &[("80", 1)]).await;
     until_attribute(&world, "traffic", "Local").await;
-    let pod = world.api::<Pod>(NAMESPACE).get("web-0").await.unwrap();
+    let pod = world.get::<Pod>("web-0").await;
     let node = pod.spec.unwrap().node_name.unwrap();
     let (_, address) = NODES.into_iter().find(|(name, _)| *name == node).unwrap();
     assert_eq!(world.targets()[0].0, address);

@@ -1,8 +1,8 @@
 //! From creation to deletion.
 
 use super::{
-    CONTROLLER, create_pods, finalizers, ingress_of, reasons, service, setup, until_listeners,
-    until_ports, until_released,
+    create_pods, finalizers, ingress_of, reasons, service, setup, until_listeners, until_ports,
+    until_released,
 };
 use k8s_openapi::api::core::v1::Service;
 use lbcf_controller::api::{BackendGroup, LoadBalancer, ServiceMode};
@@ -78,39 +78,22 @@ async fn d72_at_rest_a_service_costs_no_write_and_what_a_user_edits_one() {
         "MONTHLY"
     );
 
-    let of_services = |since| {
-        let made = world.cluster.requests().since(since);
-        made.count(|key| {
-            key.user_agent == CONTROLLER && key.is_write() && key.resource == "services"
-        })
-    };
-    let before = world.cluster.requests();
+    let before = world.cost();
     let lb = world.all::<LoadBalancer>().await.remove(0);
     let name = lb.metadata.name.clone().unwrap();
     let edited = json!({"spec": {"attributes": {"chargeType": "FREE"}}});
     world.patch::<LoadBalancer>(NAMESPACE, &name, edited).await;
     until("the attribute is back", async || {
-        let lb = world
-            .api::<LoadBalancer>(NAMESPACE)
-            .get(&name)
-            .await
-            .unwrap();
+        let lb = world.get::<LoadBalancer>(&name).await;
         let status = lb.status.as_ref()?;
         (lb.spec == lbs_spec(&world).await && status.has_synced(&lb.spec.attributes)).then_some(())
     })
     .await;
     let group = world.all::<BackendGroup>().await.remove(0);
     let group_name = group.metadata.name.clone().unwrap();
-    let edited = json!({"spec": {"parameters": {"weight": "7"}}});
-    world
-        .patch::<BackendGroup>(NAMESPACE, &group_name, edited)
-        .await;
+    world.set_weight::<BackendGroup>(&group_name, "7").await;
     until("the weight is back", async || {
-        let stored = world
-            .api::<BackendGroup>(NAMESPACE)
-            .get(&group_name)
-            .await
-            .unwrap();
+        let stored = world.get::<BackendGroup>(&group_name).await;
         let weights = world
             .targets()
             .into_iter()
@@ -120,7 +103,7 @@ async fn d72_at_rest_a_service_costs_no_write_and_what_a_user_edits_one() {
     .await;
     world.until_settled().await;
     assert_eq!(
-        of_services(&before),
+        world.cost_since(&before).writes("services"),
         0,
         "only the edited objects are written"
     );

@@ -1,6 +1,6 @@
 //! Services of other controllers.
 
-use super::{CONTROLLER, create_pods, setup, until_listeners, until_ports};
+use super::{create_pods, setup, until_listeners, until_ports};
 use k8s_openapi::api::core::v1::Service;
 use lbcf_controller::api::{LoadBalancer, ServiceMode};
 use lbcf_controller::names::FINALIZER_SERVICE;
@@ -11,7 +11,7 @@ use serde_json::json;
 async fn d73_services_without_the_class_are_never_written() {
     let (world, _controller) = setup(ServiceMode::Endpoints).await;
     create_pods(&world, 1).await;
-    let before = world.cluster.requests();
+    let before = world.cost();
     let others = [("default", None), ("other", Some("example.com/other"))];
     for (name, class) in others {
         let mut other = manifests::balanced_service(name, class, &[80]);
@@ -31,12 +31,11 @@ async fn d73_services_without_the_class_are_never_written() {
     world.create(&own).await;
     until_listeners(&world, &[("80", 1)]).await;
     until_ports(&world, &[80]).await;
-    let made = world.cluster.requests().since(&before);
-    let writes = made
-        .count(|key| key.user_agent == CONTROLLER && key.is_write() && key.resource == "services");
-    assert_eq!(writes, 2, "the marks and the address of its own: {made:?}");
+    let cost = world.cost_since(&before);
+    let writes = cost.writes("services");
+    assert_eq!(writes, 2, "the marks and the address of its own: {cost:?}");
     for (name, _) in others {
-        let other = world.api::<Service>(NAMESPACE).get(name).await.unwrap();
+        let other = world.get::<Service>(name).await;
         assert_eq!(
             other.metadata.finalizers,
             Some(vec![FINALIZER_SERVICE.to_owned()])

@@ -45,22 +45,6 @@ async fn d44_a_bind_says_what_it_waits_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d44_a_bind_without_its_driver_says_so() {
-    let (world, _proxy, _controller) = setup(impatient()).await;
-    world.create(&manifests::pod("web-0")).await;
-    let mut bind = manifests::bind(BIND, &["left"]);
-    bind.spec.load_balancers[0].driver = "none".into();
-    world.create(&bind).await;
-    let waiting = ("False", "LoadBalancersNotReady");
-    let message = until_condition::<Bind>(&world, BIND, "Ready", waiting).await;
-    assert!(
-        message.contains("LoadBalancerDriver lbcf-e2e-web/none not found"),
-        "{message}"
-    );
-    until_event(&world, "Bind", BIND, "DriverNotFound").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d44_d77_a_bind_says_what_its_service_lacks() {
     if lbcf_e2e::needs_embedded("a Bind on all nodes") {
         return;

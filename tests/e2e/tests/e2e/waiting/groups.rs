@@ -3,14 +3,13 @@
 use super::{impatient, setup, until_condition, until_waits};
 use http::Request;
 use http::header::ACCEPT;
-use k8s_openapi::api::core::v1::{Pod, Service};
+use k8s_openapi::api::core::v1::Pod;
 use kube::api::{Patch, PatchParams};
-use lbcf_controller::api::{BackendGroup, LoadBalancer};
-use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE, SYSTEM};
+use lbcf_controller::api::BackendGroup;
+use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{World, until_is};
 use serde_json::{Value, json};
 
-const OTHER: &str = "lbcf-e2e-other";
 const READY: (&str, &str) = ("True", "AllRegistered");
 
 async fn until_group(world: &World, name: &str, reason: &str) -> String {
@@ -20,100 +19,6 @@ async fn until_group(world: &World, name: &str, reason: &str) -> String {
 async fn until_ready(world: &World, name: &str) {
     let message = until_condition::<BackendGroup>(world, name, "Ready", READY).await;
     assert_eq!(message, "");
-}
-
-async fn patch_group(world: &World, patch: Value) {
-    world.patch::<BackendGroup>(NAMESPACE, GROUP, patch).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d44_a_group_names_the_load_balancers_that_it_cannot_use() {
-    let (world, _proxy, _controller) = setup(impatient()).await;
-    world.create(&manifests::pod("web-0")).await;
-    // A load balancer of another namespace, and a shared one that is not for this namespace.
-    world.create_namespace(OTHER).await;
-    let mut foreign = manifests::load_balancer("foreign");
-    foreign.metadata.namespace = Some(OTHER.into());
-    world.create(&foreign).await;
-    let mut shared = manifests::load_balancer("lbcf-shared");
-    shared.metadata.namespace = Some(SYSTEM.into());
-    shared.spec.scope = vec![OTHER.into()];
-    world.create(&shared).await;
-    let mut without_driver = manifests::load_balancer("driverless");
-    without_driver.spec.lb_driver = "none".into();
-    world.create(&without_driver).await;
-    for (name, lb, reason, named) in [
-        (
-            "of-missing",
-            LB,
-            "LoadBalancerNotFound",
-            "LoadBalancer lbcf-e2e-web/web-lb not found",
-        ),
-        (
-            "of-foreign",
-            "foreign",
-            "LoadBalancerNotFound",
-            "LoadBalancer lbcf-e2e-web/foreign not found",
-        ),
-        (
-            "of-shared",
-            "lbcf-shared",
-            "LoadBalancerOutOfScope",
-            "does not include lbcf-e2e-web",
-        ),
-        (
-            "of-driverless",
-            "driverless",
-            "LoadBalancerNotCreated",
-            "lbcf-e2e-web/driverless is not created",
-        ),
-    ] {
-        world.create(&manifests::group(name, &[lb])).await;
-        let message = until_group(&world, name, reason).await;
-        assert!(message.contains(named), "{message}");
-    }
-    world.create(&manifests::load_balancer(LB)).await;
-    until_ready(&world, "of-missing").await;
-    let scope = json!({"spec": {"scope": [NAMESPACE]}});
-    world
-        .patch::<LoadBalancer>(SYSTEM, "lbcf-shared", scope)
-        .await;
-    until_ready(&world, "of-shared").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d44_a_group_names_what_its_service_lacks() {
-    let (world, _proxy, _controller) = setup(impatient()).await;
-    world.create(&manifests::load_balancer(LB)).await;
-    world
-        .create(&manifests::service_group(GROUP, SERVICE, &[LB]))
-        .await;
-    let message = until_group(&world, GROUP, "ServiceNotFound").await;
-    assert!(
-        message.contains("Service lbcf-e2e-web/web-service"),
-        "{message}"
-    );
-    let mut service = manifests::service(SERVICE, 30080);
-    if let Some(spec) = &mut service.spec {
-        spec.type_ = Some("ClusterIP".into());
-        for port in spec.ports.iter_mut().flatten() {
-            port.node_port = None;
-        }
-    }
-    world.create(&service).await;
-    let message = until_group(&world, GROUP, "NoNodePort").await;
-    assert!(message.contains("NodePort or LoadBalancer"), "{message}");
-    let node_port = json!({"spec": {"type": "NodePort"}});
-    world.patch::<Service>(NAMESPACE, SERVICE, node_port).await;
-    until_ready(&world, GROUP).await;
-    let no_node = json!({"spec": {"service": {"nodeSelector": {"pool": "none"}}}});
-    patch_group(&world, no_node).await;
-    let message = until_group(&world, GROUP, "NoNodesSelected").await;
-    assert!(message.contains("pool=none"), "{message}");
-    let other_port = json!({"spec": {"service": {"port": {"port": 81, "protocol": "TCP"}}}});
-    patch_group(&world, other_port).await;
-    let message = until_group(&world, GROUP, "NoNodePort").await;
-    assert!(message.contains("81/TCP"), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,10 +1,9 @@
 //! What load balancers wait for.
 
-use super::{CONTROLLER, impatient, respond, setup, until_condition, until_event, until_waits};
-use lbcf_controller::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
+use super::{impatient, respond, setup, until_condition, until_event, until_waits};
+use lbcf_controller::api::{BackendGroup, LoadBalancer};
+use lbcf_e2e::World;
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
-use lbcf_e2e::{World, until};
-use serde_json::json;
 use tokio::time::Instant;
 
 const DELETED: &str = "Deleted";
@@ -31,13 +30,11 @@ async fn d44_a_load_balancer_that_waits_for_records_says_how_many_and_which_firs
         "{message}"
     );
     // Its writes do not grow with the number of records that are deregistered meanwhile.
-    let (before, began) = (world.cluster.requests(), Instant::now());
+    let (before, began) = (world.cost(), Instant::now());
     proxy.forward_all();
     world.until_deleted::<LoadBalancer>(NAMESPACE, LB).await;
     let seconds = began.elapsed().as_secs() + 1;
-    let writes = world.cluster.requests().since(&before).count(|key| {
-        key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with("/loadbalancers")
-    });
+    let writes = world.cost_since(&before).writes("loadbalancers");
     // The last one removes the finalizer.
     assert!(writes <= seconds + 2, "{writes} writes in {seconds} s");
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
@@ -62,24 +59,4 @@ async fn d44_a_load_balancer_whose_deletion_fails_says_so() {
     proxy.forward_all();
     world.create_driver().await;
     world.until_deleted::<LoadBalancer>(NAMESPACE, LB).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d44_a_load_balancer_without_its_driver_says_so_until_the_driver_exists() {
-    let (world, _proxy, _controller) = setup(impatient()).await;
-    let mut lb = manifests::load_balancer(LB);
-    lb.spec.lb_driver = "late".into();
-    world.create(&lb).await;
-    let reason = "DriverNotFound";
-    until_waits::<LoadBalancer>(&world, LB, "Created", "Unknown", reason).await;
-    let mut late = manifests::driver(&world.driver_url());
-    late.metadata.name = Some("late".into());
-    late.metadata.namespace = Some(NAMESPACE.into());
-    world.create::<LoadBalancerDriver>(&late).await;
-    until("it is created", async || {
-        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
-        let conditions = json!(lb.status?.conditions);
-        (conditions[0]["status"] == "True").then_some(())
-    })
-    .await;
 }

@@ -1,6 +1,6 @@
 //! Events about what lasts are repeated and counted.
 
-use super::{CONTROLLER, events, impatient, record_name, respond, setup, until_event};
+use super::{events, impatient, record_name, respond, setup, until_event};
 use k8s_openapi::api::core::v1::Event;
 use lbcf_controller::Options;
 use lbcf_controller::api::BackendGroup;
@@ -32,13 +32,11 @@ async fn d45_the_event_of_a_wait_is_repeated_as_long_as_it_lasts() {
     world.create(&manifests::group(GROUP, &[LB])).await;
     let (kind, reason) = ("BackendGroup", "NoPodsSelected");
     let first = until_event(&world, kind, GROUP, reason).await;
-    let before = world.cluster.requests();
+    let before = world.cost();
     let repeated = until_counted(&world, kind, GROUP, reason, 3).await;
     assert_eq!(repeated.first_timestamp, first.first_timestamp);
-    let made = world.cluster.requests().since(&before);
-    let writes =
-        made.count(|key| key.user_agent == CONTROLLER && key.is_write() && !key.is_event());
-    assert_eq!(writes, 0, "nothing else is written: {made:?}");
+    let cost = world.cost_since(&before);
+    assert_eq!(cost.all_writes(), 0, "nothing else is written: {cost:?}");
     // An event that has expired is created again, with its count.
     let count = repeated.count.unwrap_or_default();
     let name = repeated.metadata.name.unwrap_or_default();
@@ -51,9 +49,9 @@ async fn d45_the_event_of_a_wait_is_repeated_as_long_as_it_lasts() {
     world.until_counts(GROUP, [1, 1, 1, 1]).await;
     until_event(&world, kind, GROUP, "SuccSyncedBackendGroup").await;
     // Absence can only be observed over time.
-    let events = world.cluster.requests();
+    let before = world.cost();
     tokio::time::sleep(repeating().event_repeat * 3).await;
-    assert_eq!(world.cluster.requests().since(&events).event_writes(), 0);
+    assert_eq!(world.cost_since(&before).requests.event_writes(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -69,7 +67,5 @@ async fn d45_the_event_of_a_failure_counts_all_of_them() {
     let (kind, reason) = ("BackendRecord", "FailedDeregister");
     until_counted(&world, kind, &record, reason, 6).await;
     proxy.forward_all();
-    world
-        .until_deleted::<lbcf_controller::api::BackendRecord>(NAMESPACE, &record)
-        .await;
+    world.until_records(0).await;
 }

@@ -1,12 +1,9 @@
 //! Webhooks that respond `Running` for long.
 
-use super::{
-    CONTROLLER, condition, impatient, record_name, respond, setup, start, until_condition,
-    until_waits,
-};
+use super::{condition, impatient, record_name, respond, setup, until_condition, until_waits};
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
-use lbcf_e2e::until;
+use lbcf_e2e::{kill, until};
 
 const STILL: &str = "StillRunning";
 
@@ -27,7 +24,7 @@ async fn d46_a_record_says_since_when_a_webhook_responds_running() {
         "{message}"
     );
     // It is written once, however often the driver is asked, and by the next process not again.
-    let before = world.cluster.requests();
+    let before = world.cost();
     let polled = async |more| {
         let calls = proxy.calls_of("ensureBackend").len();
         until("the driver is called again", async || {
@@ -36,14 +33,10 @@ async fn d46_a_record_says_since_when_a_webhook_responds_running() {
         .await;
     };
     polled(5).await;
-    controller.abort();
-    let _ = controller.await;
-    let _controller = start(&world, impatient());
+    kill(controller).await;
+    let _controller = world.start(impatient());
     polled(5).await;
-    let writes = world.cluster.requests().since(&before).count(|key| {
-        key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with("/backendrecords")
-    });
-    assert_eq!(writes, 0);
+    assert_eq!(world.cost_since(&before).writes("backendrecords"), 0);
     let now = condition::<BackendRecord>(&world, &record, "Registered").await;
     assert_eq!(now.map(|condition| condition.message), Some(message));
     proxy.forward_all();
