@@ -3,21 +3,24 @@
 
 pub use crate::classification::{Feature, Group, Level};
 
+use crate::classification::named;
 use crate::lab::Lab;
 use crate::outcome::CheckOutcome;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-/// The use that a check makes of the observer, which shows the state of the driver's cloud.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Observer {
+named! {
+    /// The use that a check makes of the observer, which shows the state of the driver's cloud.
+    Observer (3),
+    /// The word in lists.
+    name;
     /// The check reads responses only.
-    Unused,
+    Unused = "unused",
     /// Without an observer the check verifies responses only, and the report marks it so.
-    Improves,
+    Improves = "improves",
     /// Without an observer the check is skipped.
-    Required,
+    Required = "required",
 }
 
 /// A condition for a check to run. A missing one is the reason of a skip.
@@ -60,19 +63,27 @@ pub enum Need {
 }
 
 impl Need {
-    /// The part of the fixture that meets it, if that is all there is to it.
-    pub(crate) const fn part_of_fixture(self) -> Option<&'static str> {
-        Some(match self {
+    /// Its field in the fixture, or the capability of an observer.
+    pub(crate) fn name(self) -> String {
+        let name = match self {
+            Self::Feature(feature) => return format!("feature {}", feature.name()),
+            Self::Without(feature) => return format!("no feature {}", feature.name()),
+            Self::LoadBalancer => "loadBalancer.valid",
             Self::InvalidLoadBalancer => "loadBalancer.invalid",
             Self::UpdateAttributes => "loadBalancer.update.attributes",
             Self::ForbiddenUpdate => "loadBalancer.update.forbidden",
             Self::UnknownLbInfo => "loadBalancer.unknownLBInfo",
+            Self::Backend => "feature backend.pod, backend.service or backend.static",
+            Self::GeneratedBackend => "feature backend.pod or backend.service",
             Self::InvalidParameters => "backend.parameters.invalid",
             Self::UpdateParameters => "backend.parameters.update",
             Self::Restart => "restart",
             Self::Fault => "fault",
-            _ => return None,
-        })
+            Self::ForeignBackend => "observer that registers a foreign backend",
+            Self::Unbinding => "observer that deregisters a backend",
+            Self::AttributeDrift => "observer that changes attributes",
+        };
+        name.to_owned()
     }
 }
 
@@ -119,11 +130,11 @@ pub struct Check {
 }
 
 impl Check {
-    /// The defaults of a check of the level MUST; a declaration adds its id and its texts.
-    pub(crate) const fn must(group: Group, code: Code) -> Self {
+    /// A check with defaults; a declaration adds its id and its texts.
+    pub(crate) const fn new(level: Level, group: Group, code: Code) -> Self {
         Self {
             id: "",
-            level: Level::Must,
+            level,
             group,
             rule: "",
             why: "",
@@ -133,14 +144,6 @@ impl Check {
             needs: &[],
             concurrency: Concurrency::Parallel,
             code,
-        }
-    }
-
-    /// The same for the level SHOULD.
-    pub(crate) const fn should(group: Group, code: Code) -> Self {
-        Self {
-            level: Level::Should,
-            ..Self::must(group, code)
         }
     }
 }

@@ -23,7 +23,7 @@ macro_rules! check {
             $(observer: Observer::$observer,)?
             $(needs: &[$(Need::$need $((Feature::$feature))?),+],)?
             $(concurrency: Concurrency::$concurrency,)?
-            ..Check::$level(Group::$group, |lab| Box::pin($code(lab)))
+            ..Check::new(Level::$level, Group::$group, |lab| Box::pin($code(lab)))
         };
     };
 }
@@ -78,8 +78,12 @@ pub fn all() -> impl Iterator<Item = &'static Check> + Clone {
     GROUPS.into_iter().flatten().copied()
 }
 
+/// The ids of all checks.
+pub(crate) fn ids() -> Vec<&'static str> {
+    all().map(|check| check.id).collect()
+}
+
 /// The check with this id, compared without regard to case.
-#[must_use]
 pub fn by_id(id: &str) -> Option<&'static Check> {
     all().find(|check| check.id.eq_ignore_ascii_case(id))
 }

@@ -9,10 +9,10 @@ macro_rules! named {
         $($(#[$doc:meta])* $variant:ident = $text:literal,)+
     ) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, clap::ValueEnum)]
         #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         pub enum $enum {
-            $($(#[$doc])* #[serde(rename = $text)] $variant,)+
+            $($(#[$doc])* #[serde(rename = $text)] #[value(name = $text)] $variant,)+
         }
 
         impl $enum {
@@ -20,7 +20,6 @@ macro_rules! named {
             pub const ALL: [Self; $count] = [$(Self::$variant),+];
 
             $(#[$named])*
-            #[must_use]
             pub const fn $name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)+
@@ -29,6 +28,7 @@ macro_rules! named {
         }
     };
 }
+pub(crate) use named;
 
 named! {
     /// The importance of a check.
@@ -122,7 +122,6 @@ named! {
 
 impl Group {
     /// A description for people, such as `ensureBackend` or `repeated calls`.
-    #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
             Self::Wire => "the wire format",
@@ -145,12 +144,5 @@ impl Group {
             Self::Life => "life cycles",
             Self::Lat => "latency",
         }
-    }
-
-    /// The group with this id, compared without regard to case.
-    #[must_use]
-    pub fn by_id(id: &str) -> Option<Self> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|group| group.id().eq_ignore_ascii_case(id))
     }
 }

@@ -12,7 +12,6 @@
 
 mod connection;
 mod console;
-mod destinations;
 mod example;
 mod explain;
 mod inputs;
@@ -23,8 +22,6 @@ mod replay;
 mod reproduce;
 mod run;
 mod run_args;
-mod values;
-mod verbose;
 
 #[cfg(test)]
 mod tests;
@@ -34,8 +31,7 @@ pub use explain::ExplainArgs;
 pub use lbcf_serving::secret::Secret;
 pub use list::{ListArgs, ListFormat};
 pub use replay::ReplayArgs;
-pub use run_args::RunArgs;
-pub use values::BudgetArg;
+pub use run_args::{BudgetArg, OutputArgs, RunArgs};
 
 use crate::init::{self, InitArgs};
 use crate::report::Exit;
@@ -95,7 +91,6 @@ pub enum Command {
 ///
 /// Boxed, so that it is compiled with this crate: the machine code of an `async fn` is generated in the
 /// crates that await it.
-#[must_use]
 pub fn run(args: ConformanceArgs) -> Pin<Box<dyn Future<Output = ExitCode>>> {
     Box::pin(run_command(args))
 }

@@ -30,7 +30,7 @@ use crate::run::{Run, StopReason, reachable};
 use crate::selection::{self, Capabilities, Plan};
 use crate::sync::lock;
 use futures::{FutureExt as _, StreamExt as _};
-use results::{Completion, FinishedCheck};
+use results::FinishedCheck;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -80,10 +80,7 @@ pub(crate) async fn run(
     let mut finished = finished.into_inner().unwrap_or_default();
     // The checks that were running when the run was interrupted.
     for PlannedCheck { check, .. } in planned {
-        if !finished
-            .iter()
-            .any(|finished| finished.check.id == check.id)
-        {
+        if !finished.iter().any(|ended| ended.check.id == check.id) {
             let reason = StopReason::Interrupted.reason();
             finished.push(FinishedCheck::skipped(check, SkipKind::BrokenOff, reason));
         }
@@ -161,26 +158,22 @@ fn phases(planned: &[PlannedCheck], jobs: usize) -> Vec<(usize, Vec<PlannedCheck
 
 /// Runs one check and cleans up after it.
 async fn execute(run: &Arc<Run>, planned: PlannedCheck) -> FinishedCheck {
-    let PlannedCheck {
-        check,
-        index,
-        response_only,
-    } = planned;
+    let check = planned.check;
     let stopped = run.stop_reason().filter(|reason| !spares(reason, check));
     if let Some(stopped) = stopped {
         return FinishedCheck::skipped(check, SkipKind::BrokenOff, stopped.reason());
     }
     run.progress.started(check.id);
     let began = Instant::now();
-    let lab = Lab::new(run.clone(), check.id, index);
+    let lab = Lab::new(run.clone(), check.id, planned.index);
     let finished = match outcome_of(check, &lab, run, began).await {
         Ok(mut outcome) => {
             after(run, check, &mut outcome).await;
             FinishedCheck {
                 check,
-                completion: Completion::Ran(outcome),
+                outcome,
                 notes: lab.notes(),
-                response_only,
+                response_only: planned.response_only,
                 took: began.elapsed(),
             }
         }

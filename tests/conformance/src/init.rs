@@ -3,8 +3,6 @@
 //! It probes a running driver, and adds its responses as suggestions in comments. The file works
 //! unchanged for any driver.
 
-mod ci;
-mod findings;
 mod probe;
 mod schema;
 mod text;
@@ -13,8 +11,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use ci::Ci;
-pub use findings::{EmptySpec, Findings, ProbeResult, Url};
+pub use probe::{EmptySpec, Findings, ProbeResult, Url};
 pub use schema::{Field, Maps};
 pub use write::InitError;
 
@@ -26,6 +23,24 @@ use write::NewFile;
 /// The default name of a fixture.
 pub const FILE: &str = "conformance.yaml";
 
+/// The supported CI systems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Ci {
+    /// GitHub Actions: writes a workflow
+    Github,
+    /// GitLab CI: prints a job for .gitlab-ci.yml
+    Gitlab,
+}
+
+/// The path of the workflow below the folder.
+const WORKFLOW: &str = ".github/workflows/lbcf-conformance.yml";
+
+/// The workflow for GitHub, with lines to fill in.
+const GITHUB: &str = include_str!("init/templates/github.yaml");
+
+/// The job for GitLab.
+const GITLAB: &str = include_str!("init/templates/gitlab.yaml");
+
 /// The files to write.
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_args = lbcf_serving::flags::variables("LBCF_CONFORMANCE_INIT_"))]
@@ -36,12 +51,8 @@ pub struct InitArgs {
 
     /// URL of a running driver, to probe for suggestions in the file
     // The URL may contain a password, and help texts show the values of variables.
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_URL",
-        value_name = "URL",
-        hide_env_values = true
-    )]
+    #[arg(long, env = "LBCF_CONFORMANCE_URL", value_name = "URL")]
+    #[arg(hide_env_values = true)]
     pub url: Option<String>,
 
     /// Overwrite files that exist already
@@ -79,7 +90,7 @@ pub async fn run(
     connect: impl Fn(&str) -> Result<Transport, String>,
 ) -> Result<String, InitError> {
     let path = args.dir.join(FILE);
-    let workflow = args.dir.join(ci::WORKFLOW);
+    let workflow = args.dir.join(WORKFLOW);
     write::check(&path, args.force)?;
     if args.ci == Some(Ci::Github) {
         write::check(&workflow, args.force)?;
@@ -95,7 +106,7 @@ pub async fn run(
     if args.ci == Some(Ci::Github) {
         files.push(NewFile {
             path: workflow,
-            text: ci::GITHUB.to_owned(),
+            text: GITHUB.to_owned(),
         });
     }
     for file in &files {
@@ -156,7 +167,7 @@ fn message(findings: &Findings, paths: &[PathBuf], ci: Option<Ci>) -> String {
     let ci = match ci {
         None => "--ci github or --ci gitlab helps with CI.\n".to_owned(),
         Some(Ci::Github) => "In the workflow, replace the lines after FILL-IN.\n".to_owned(),
-        Some(Ci::Gitlab) => format!("\n{}", ci::GITLAB),
+        Some(Ci::Gitlab) => format!("\n{GITLAB}"),
     };
     format!(
         "{written}{probe}

@@ -6,17 +6,15 @@ mod backends;
 mod cloud;
 mod polling;
 mod setup;
-mod sources;
 
 use crate::call::{DriverReply, WebhookCall};
 use crate::classification::Feature;
 use crate::exchange::{Exchange, NoResponse, RequestKind};
-use crate::fixture::Fixture;
 use crate::outcome::{Blame as _, CheckError, CheckOutcome};
 use crate::record::ExchangeInfo;
 use crate::run::Run;
 use crate::sync::lock;
-use crate::transport::{Request, Transport};
+use crate::transport::Request;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -25,7 +23,7 @@ use tokio::time::Instant;
 /// The environment of a check.
 #[derive(Debug)]
 pub struct Lab {
-    run: Arc<Run>,
+    pub(crate) run: Arc<Run>,
     /// The id of the check.
     check: &'static str,
     /// The index of the check in [`crate::checks::all`].
@@ -52,21 +50,9 @@ impl Lab {
         }
     }
 
-    pub(crate) fn fixture(&self) -> &Fixture {
-        &self.run.fixture
-    }
-
     /// True if the fixture declares a feature.
     pub(crate) fn has(&self, feature: Feature) -> bool {
         self.run.features.contains(&feature)
-    }
-
-    /// Requires that a check of `executor::PREREQUISITES` did not fail.
-    ///
-    /// # Errors
-    /// [`CheckError::Blocked`], when it failed.
-    pub(crate) fn require(&self, prerequisite: &'static str) -> Result<(), CheckError> {
-        self.run.require(prerequisite)
     }
 
     /// The number of repetitions: `--repeat`, 10 by default.
@@ -77,22 +63,6 @@ impl Lab {
     /// The number of concurrent calls: `--concurrency`, 50 by default.
     pub(crate) fn concurrency(&self) -> usize {
         self.run.settings.concurrency
-    }
-
-    /// The transport for requests that are not webhook calls. They are neither recorded nor in the
-    /// ledger: see [`Self::exchange`].
-    pub(crate) fn transport(&self) -> &Transport {
-        &self.run.transport
-    }
-
-    /// All exchanges of the run so far.
-    pub(crate) fn record(&self) -> Vec<Arc<Exchange>> {
-        self.run.record.all()
-    }
-
-    /// The timeout of a webhook's calls.
-    pub(crate) fn timeout(&self, webhook: &str) -> Duration {
-        self.run.timeout(webhook)
     }
 
     /// A random number that the seed determines.
@@ -136,7 +106,7 @@ impl Lab {
     }
 
     pub(crate) async fn call(&self, call: &WebhookCall) -> DriverReply {
-        let timeout = self.timeout(call.webhook());
+        let timeout = self.run.timeout(call.webhook());
         self.call_within(call, timeout).await
     }
 
@@ -184,29 +154,39 @@ impl Lab {
             .blocked_by(by)?;
         for _ in 1..self.repeats() {
             let again = self.call(call).await;
-            again.check(again.decision() == Some(decision), || {
-                let expected =
-                    format!("succ {decision} as the first time, since nothing has changed");
-                (expected, again.summary())
-            })?;
+            let expected = format!("succ {decision} as the first time, since nothing has changed");
+            again.check(
+                again.decision() == Some(decision),
+                expected,
+                again.summary(),
+            )?;
         }
         Ok(())
     }
 
-    /// Makes a call and closes the connection `linger` after the request was sent.
-    pub(crate) async fn call_and_hang_up(
-        &self,
-        call: &WebhookCall,
-        linger: Duration,
-    ) -> Result<(), NoResponse> {
+    /// Makes a call and closes the connection `linger` after the whole request was sent.
+    pub(crate) async fn call_and_hang_up(&self, call: &WebhookCall, linger: Duration) {
         self.run.ledger.before(self.check, call);
         let request = self.request_of(call);
+        self.hang_up(call, &request, usize::MAX, linger).await;
+    }
+
+    /// Sends `body_bytes` of a call's request, and closes the connection `linger` after them.
+    pub(crate) async fn hang_up(
+        &self,
+        call: &WebhookCall,
+        request: &Request,
+        body_bytes: usize,
+        linger: Duration,
+    ) {
         let began = Instant::now();
-        let outcome = self.run.transport.send_and_hang_up(&request, linger).await;
-        let shown = Err(outcome.clone().err().unwrap_or(NoResponse::HungUp));
+        let transport = &self.run.transport;
+        let sent = transport
+            .send_and_hang_up(request, body_bytes, linger)
+            .await;
         let about = (Some(call.webhook()), RequestKind::Invalid, began.elapsed());
-        self.recorded(&request, about, shown);
-        outcome
+        let outcome = Err(sent.err().unwrap_or(NoResponse::HungUp));
+        self.recorded(request, about, outcome);
     }
 
     /// Sends another, possibly invalid, request instead of that of the call. Unless the HTTP status
@@ -236,7 +216,7 @@ impl Lab {
         webhook: Option<&'static str>,
         kind: RequestKind,
     ) -> Arc<Exchange> {
-        let timeout = self.timeout(webhook.unwrap_or_default());
+        let timeout = self.run.timeout(webhook.unwrap_or_default());
         self.run
             .exchange(Some(self.check), request, webhook, kind, timeout)
             .await
@@ -250,7 +230,7 @@ impl Lab {
         )
     }
 
-    /// Records a request that the check sent over [`Self::transport`].
+    /// Records a request that the check sent over the transport itself.
     pub(crate) fn recorded(
         &self,
         request: &Request,

@@ -50,7 +50,6 @@ struct Reserved {
 
 impl Numbers {
     /// For `checks` checks; without a range the default one of this machine.
-    #[must_use]
     pub fn new(
         range: Option<RangeInclusive<u16>>,
         seed: u64,
@@ -71,14 +70,12 @@ impl Numbers {
     }
 
     /// For servers on this machine that have to be told where to listen, reserved until this is dropped.
-    #[must_use]
     pub fn of_this_machine() -> Self {
         Self::new(None, u64::from(std::process::id()), 1, true)
     }
 
     /// The `nth` number of a check: the same for the same seed, unless another run has reserved it, its
     /// port is in use, or the check takes more than a few.
-    #[must_use]
     pub fn take(&self, check: usize, nth: usize) -> u16 {
         let mut number = if nth < OF_CHECK {
             self.at(check * OF_CHECK + nth)
@@ -130,9 +127,7 @@ impl Numbers {
             .clone()
             .filter(move |number| number / CELL == cell)
     }
-}
 
-impl Numbers {
     /// Reserves a cell against other runs on this machine; `None` where there can be no lock file.
     ///
     /// # Errors

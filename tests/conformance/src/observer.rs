@@ -40,7 +40,6 @@ pub struct ObservedBackend {
 impl Observation {
     /// The load balancer with this identity: with an equal `lbInfo`, or else the only one whose
     /// `lbInfo` contains all of its fields.
-    #[must_use]
     pub fn load_balancer(&self, lb_info: &StringMap) -> Option<&ObservedLoadBalancer> {
         let equal = self
             .load_balancers
@@ -60,13 +59,11 @@ impl Observation {
     }
 
     /// The backend with this address at the load balancer with this identity.
-    #[must_use]
     pub fn backend(&self, lb_info: &StringMap, addr: &str) -> Option<&ObservedBackend> {
         self.load_balancer(lb_info)?.backend(addr)
     }
 
     /// The load balancers that are missing in `earlier`.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> Vec<&ObservedLoadBalancer> {
         let is_new = |seen: &&ObservedLoadBalancer| {
             !earlier
@@ -80,13 +77,11 @@ impl Observation {
 
 impl ObservedLoadBalancer {
     /// The backend with this address.
-    #[must_use]
     pub fn backend(&self, addr: &str) -> Option<&ObservedBackend> {
         self.backends.iter().find(|backend| backend.addr == addr)
     }
 
     /// The number of backends with this address.
-    #[must_use]
     pub fn bindings(&self, addr: &str) -> usize {
         self.backends
             .iter()

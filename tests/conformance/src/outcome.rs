@@ -1,6 +1,7 @@
 //! The outcome of a check.
 
 use crate::exchange::Exchange;
+use crate::report::SkipKind;
 use std::sync::Arc;
 
 /// `Ok` when the driver follows the rule.
@@ -23,6 +24,8 @@ pub enum CheckError {
     },
     /// The check could not run, for this reason.
     Skipped(String),
+    /// The run left the check out, or ended before the check.
+    NotRun(SkipKind, String),
 }
 
 impl CheckError {
@@ -91,22 +94,21 @@ impl Failure {
             exchange: None,
         }
     }
-}
 
-impl Failure {
     /// Fails with the texts for what is expected and what was observed, unless `holds`.
     ///
     /// # Errors
     /// [`CheckError::Failed`]
-    pub(crate) fn unless<E: Into<String>, G: Into<String>>(
+    pub(crate) fn unless(
         holds: bool,
-        texts: impl FnOnce() -> (E, G),
+        expected: impl Into<String>,
+        got: impl Into<String>,
     ) -> CheckOutcome {
         if holds {
-            return Ok(());
+            Ok(())
+        } else {
+            Err(Self::new(expected, got).into())
         }
-        let (expected, got) = texts();
-        Err(Self::new(expected, got).into())
     }
 }
 

@@ -14,7 +14,6 @@ pub use screen::Screen;
 
 use crate::report::CheckResult;
 use std::fmt::Debug;
-use std::sync::Arc;
 
 /// An observer of a run. Several checks may be running at a time.
 pub trait Progress: Debug + Send + Sync {
@@ -26,24 +25,6 @@ pub trait Progress: Debug + Send + Sync {
     fn note(&self, _text: &str) {}
     /// The run is over.
     fn ended(&self) {}
-}
-
-impl<P: Progress + ?Sized> Progress for Arc<P> {
-    fn started(&self, check: &str) {
-        (**self).started(check);
-    }
-
-    fn finished(&self, result: &CheckResult) {
-        (**self).finished(result);
-    }
-
-    fn note(&self, text: &str) {
-        (**self).note(text);
-    }
-
-    fn ended(&self) {
-        (**self).ended();
-    }
 }
 
 /// No progress: for tests, and programs that read the report.

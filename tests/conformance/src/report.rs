@@ -1,12 +1,10 @@
 //! The report of a run: the JSON document of `--output json=…`.
 
-mod exit;
 mod policy;
 
-pub use exit::Exit;
-pub use policy::{FailOn, FailurePolicy};
+pub use policy::{Exit, FailOn, FailurePolicy};
 
-use crate::classification::{Feature, Level};
+use crate::classification::{Feature, Level, named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -222,14 +220,15 @@ pub struct Summary {
     pub result: Outcome,
 }
 
-/// The result of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
+named! {
+    /// The result of a run.
+    Outcome (3),
+    /// The word in reports.
+    name;
     /// Every MUST that applies to the driver passed.
-    Success,
+    Success = "success",
     /// None failed, but some were not tested.
-    Partial,
+    Partial = "partial",
     /// A result fails the run, such as a failed MUST that is not a known failure.
-    Failure,
+    Failure = "failure",
 }

@@ -1,14 +1,13 @@
 //! The state that all checks of a run share: the driver, the record of its exchanges, what the kit
 //! created, and why the run ends early.
 
-mod calls;
 mod patience;
 pub(crate) mod reachable;
 
-use crate::call::LoadBalancer;
+use crate::call::{DriverReply, LoadBalancer, WebhookCall};
 use crate::classification::Feature;
 use crate::driver::Driver;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, NoResponse, Received, RequestKind, Sent};
 use crate::fixture::Fixture;
 use crate::fixture::placeholders::DriverAddress;
 use crate::ledger::Ledger;
@@ -16,16 +15,19 @@ use crate::numbers::Numbers;
 use crate::observer::{Observer, ObserverError};
 use crate::outcome::{CheckError, Failure};
 use crate::progress::Progress;
-use crate::record::Record;
+use crate::record::{ExchangeInfo, Record};
 use crate::settings::Settings;
 use crate::sync::lock;
-use crate::transport::Transport;
+use crate::transport::{Request, Transport};
 use patience::Patience;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// The owner of the resources that the run's own calls create.
+const RUN: &str = "the run";
 
 /// The default timeout of a call, as controllers have it.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -44,7 +46,7 @@ pub(crate) struct Run {
     pub(crate) numbers: Numbers,
     /// Part of the names of all resources of the run.
     pub(crate) id: String,
-    pub(crate) progress: Box<dyn Progress>,
+    pub(crate) progress: Arc<dyn Progress>,
     pub(crate) deadline: Instant,
     /// The finished prerequisites; true for those that passed.
     prerequisites: Mutex<BTreeMap<&'static str, bool>>,
@@ -113,43 +115,30 @@ pub(crate) struct RunConfig {
     pub(crate) fixture: Fixture,
     pub(crate) settings: Settings,
     pub(crate) observer: Option<Observer>,
-    pub(crate) progress: Box<dyn Progress>,
+    pub(crate) progress: Arc<dyn Progress>,
 }
 
 impl Run {
     /// For `checks` checks, of which each has its own numbers.
     pub(crate) fn new(config: RunConfig, features: BTreeSet<Feature>, checks: usize) -> Self {
-        let RunConfig {
-            transport,
-            driver,
-            mut fixture,
-            settings,
-            observer,
-            progress,
-        } = config;
-        if let Some(budget) = settings.async_budget {
-            fixture.budgets.asynchronous = budget;
-        }
-        if let Some(budget) = settings.total_budget {
-            fixture.budgets.total = budget;
-        }
-        let numbers = Numbers::new(
-            fixture.numbers.clone(),
-            settings.seed,
-            checks,
-            is_on_this_machine(&transport),
-        );
+        let settings = config.settings;
+        let mut fixture = config.fixture;
+        let budgets = &mut fixture.budgets;
+        budgets.asynchronous = settings.async_budget.unwrap_or(budgets.asynchronous);
+        budgets.total = settings.total_budget.unwrap_or(budgets.total);
+        let is_local = is_on_this_machine(&config.transport);
+        let numbers = Numbers::new(fixture.numbers.clone(), settings.seed, checks, is_local);
         let retry_ids = fastrand::Rng::with_seed(mixed(settings.seed, "retryIDs"));
         Self {
             id: format!("{:04x}", mixed(settings.seed, "run") & 0xffff),
             deadline: Instant::now() + fixture.budgets.total,
             features,
-            transport,
-            driver,
+            transport: config.transport,
+            driver: config.driver,
             fixture,
             settings,
-            observer,
-            progress,
+            observer: config.observer,
+            progress: config.progress,
             record: Record::default(),
             ledger: Ledger::default(),
             numbers,
@@ -275,6 +264,78 @@ impl Run {
         let prerequisites = lock(&self.prerequisites);
         let failed = prerequisites.iter().filter(|(_, passed)| !**passed);
         failed.map(|(id, _)| *id).collect()
+    }
+
+    /// Makes a call of the run, or of a check.
+    pub(crate) async fn call(
+        &self,
+        check: Option<&'static str>,
+        call: &WebhookCall,
+        timeout: Duration,
+    ) -> DriverReply {
+        let retry_id = lock(&self.retry_ids).u128(..);
+        let retry_id = uuid::Builder::from_random_bytes(retry_id.to_le_bytes()).into_uuid();
+        let request = call.request(&retry_id.to_string());
+        self.call_as(check, call, &request, timeout).await
+    }
+
+    /// Makes a call with a request that was built from it.
+    pub(crate) async fn call_as(
+        &self,
+        check: Option<&'static str>,
+        call: &WebhookCall,
+        request: &Request,
+        timeout: Duration,
+    ) -> DriverReply {
+        self.ledger.before(check.unwrap_or(RUN), call);
+        let exchange = self
+            .exchange(check, request, Some(call.webhook()), call.kind(), timeout)
+            .await;
+        let answer = DriverReply::new(exchange);
+        self.ledger.after(call, &answer);
+        answer
+    }
+
+    /// Sends a request and records the exchange.
+    pub(crate) async fn exchange(
+        &self,
+        check: Option<&'static str>,
+        request: &Request,
+        webhook: Option<&'static str>,
+        kind: RequestKind,
+        timeout: Duration,
+    ) -> Arc<Exchange> {
+        let timeout = match webhook {
+            Some(webhook) => self.patience().timeout(webhook, timeout),
+            None => timeout,
+        };
+        let began = Instant::now();
+        let outcome = self.transport.send(request, timeout).await;
+        let about = ExchangeInfo {
+            check,
+            webhook,
+            kind,
+            took: began.elapsed(),
+        };
+        self.recorded(about, request, outcome)
+    }
+
+    /// Records the outcome of a request.
+    pub(crate) fn recorded(
+        &self,
+        about: ExchangeInfo,
+        request: &Request,
+        outcome: Result<Received, NoResponse>,
+    ) -> Arc<Exchange> {
+        let sent = Sent {
+            method: request.method.clone(),
+            url: self.transport.url_of(&request.path),
+            headers: self.transport.shown_headers(request),
+            body: request.body.clone(),
+        };
+        let exchange = self.record.add(about, sent, outcome);
+        self.watch_silence(&exchange);
+        exchange
     }
 
     /// Resolves when running checks are to be cancelled.

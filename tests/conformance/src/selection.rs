@@ -111,41 +111,37 @@ fn missing(
 ) -> Option<(SkipKind, String)> {
     let has = |feature: Feature| features.contains(&feature);
     let generates = has(Feature::PodBackends) || has(Feature::ServiceBackends);
-    let (kind, is_met, reason) = match need {
+    let kind = match need {
+        Need::Feature(_) | Need::Without(_) | Need::GeneratedBackend => SkipKind::NotApplicable,
+        _ => SkipKind::Missing,
+    };
+    let (is_met, reason) = match need {
         Need::LoadBalancer => return None,
-        Need::Feature(feature) => (SkipKind::NotApplicable, has(feature), without(feature)),
-        Need::Without(feature) => {
-            let reason = "only for drivers without that feature";
-            (SkipKind::NotApplicable, !has(feature), reason.to_owned())
-        }
+        Need::Feature(feature) => (has(feature), without(feature)),
+        Need::Without(feature) => (
+            !has(feature),
+            "only for drivers without that feature".into(),
+        ),
         Need::GeneratedBackend => {
             let reason = "the fixture's features name neither backend.pod nor backend.service";
-            (SkipKind::NotApplicable, generates, reason.to_owned())
+            (generates, reason.into())
         }
         Need::Backend => {
-            let features = "one of the features backend.pod, backend.service and backend.static";
-            let is_met = generates || has(Feature::StaticBackends);
-            (
-                SkipKind::Missing,
-                is_met,
-                format!("needs {features} in the fixture"),
-            )
+            let reason = "needs one of the features backend.pod, backend.service and backend.static \
+                          in the fixture";
+            (generates || has(Feature::StaticBackends), reason.into())
         }
         Need::ForeignBackend | Need::Unbinding | Need::AttributeDrift => {
             let reason = "needs an observer by URL that can change the cloud";
-            (SkipKind::Missing, capabilities.modifying, reason.to_owned())
+            (capabilities.modifying, reason.into())
         }
         Need::Restart if fixture.restart == Some(Action::Exec) => {
             let reason = "restart by exec needs --exec, which starts the driver";
-            (SkipKind::Missing, capabilities.exec, reason.to_owned())
+            (capabilities.exec, reason.into())
         }
         part => {
-            let name = part.part_of_fixture().unwrap_or_default();
-            (
-                SkipKind::Missing,
-                is_in(fixture, part),
-                format!("needs {name} in the fixture"),
-            )
+            let reason = format!("needs {} in the fixture", part.name());
+            (is_in(fixture, part), reason)
         }
     };
     (!is_met).then_some((kind, reason))

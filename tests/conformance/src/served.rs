@@ -32,10 +32,8 @@ pub async fn fetch(
     check_ids: &[&str],
 ) -> Result<Option<ServedFixture>, FixtureError> {
     let request = Request::new(Method::GET, PATH);
-    let Ok(Received {
-        status: 200, body, ..
-    }) = transport.send(&request, TIMEOUT).await
-    else {
+    let received = transport.send(&request, TIMEOUT).await.ok();
+    let Some(Received { body, .. }) = received.filter(|received| received.status == 200) else {
         return Ok(None);
     };
     let url = transport.url_of(PATH);

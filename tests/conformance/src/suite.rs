@@ -1,7 +1,7 @@
 //! The kit as a library.
 
 use crate::checks;
-use crate::driver::{Driver, Exec, ExecError};
+use crate::driver::{Driver, Exec, ExecError, ready};
 use crate::exchange::NoResponse;
 use crate::executor;
 use crate::fixture::placeholders::DriverAddress;
@@ -28,14 +28,7 @@ use tokio::time::Instant;
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Suite {
-    transport: Transport,
-    driver: Driver,
-    fixture: Fixture,
-    settings: Settings,
-    observer: Option<Observer>,
-    progress: Box<dyn Progress>,
-}
+pub struct Suite(RunConfig);
 
 /// The reason why a run cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +66,6 @@ pub enum SuiteError {
 
 impl Suite {
     /// A driver in this process, called over its router, without a port.
-    #[must_use]
     pub fn of_router(router: axum::Router) -> Self {
         Self::over(Transport::in_process(router))
     }
@@ -88,16 +80,15 @@ impl Suite {
     }
 
     /// A driver over a transport that is set up already.
-    #[must_use]
     pub fn over(transport: Transport) -> Self {
-        Self {
+        Self(RunConfig {
             transport,
             driver: Driver::Elsewhere,
             fixture: Fixture::default(),
             settings: Settings::default(),
             observer: None,
-            progress: Box::new(Silent),
-        }
+            progress: Arc::new(Silent),
+        })
     }
 
     /// Reads the fixture from a file. `endpoint.url` and `endpoint.headers` only apply to the command:
@@ -106,50 +97,49 @@ impl Suite {
     /// # Errors
     /// [`SuiteError::Fixture`], when it cannot be read.
     pub fn fixture_file(self, path: impl AsRef<Path>) -> Result<Self, SuiteError> {
-        let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
-        let fixture = Fixture::read(path.as_ref(), &ids)?;
+        let fixture = Fixture::read(path.as_ref(), &checks::ids())?;
         Ok(self.fixture(fixture))
     }
 
     /// Sets the fixture, which describes the driver.
     #[must_use]
     pub fn fixture(mut self, fixture: Fixture) -> Self {
-        self.fixture = fixture;
+        self.0.fixture = fixture;
         self
     }
 
     /// Replaces the default settings.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
-        self.settings = settings;
+        self.0.settings = settings;
         self
     }
 
     /// Sets the observer, which shows the state of the driver's cloud.
     #[must_use]
     pub fn observer(mut self, observer: Observer) -> Self {
-        self.observer = Some(observer);
+        self.0.observer = Some(observer);
         self
     }
 
     /// Uses an observer that the driver itself serves, at a path below its URL.
     #[must_use]
     pub fn observe_path(self, path: impl Into<String>) -> Self {
-        let observer = Observer::Path(self.transport.clone(), path.into());
+        let observer = Observer::Path(self.0.transport.clone(), path.into());
         self.observer(observer)
     }
 
     /// The process of the driver, which the kit started.
     #[must_use]
     pub(crate) fn started(mut self, exec: Exec) -> Self {
-        self.driver = Driver::Ours(Box::new(exec));
+        self.0.driver = Driver::Ours(Box::new(exec));
         self
     }
 
     /// Reports the progress of the run.
     #[must_use]
-    pub fn progress(mut self, progress: impl Progress + 'static) -> Self {
-        self.progress = Box::new(progress);
+    pub fn progress(mut self, progress: Arc<dyn Progress>) -> Self {
+        self.0.progress = progress;
         self
     }
 
@@ -158,12 +148,12 @@ impl Suite {
     /// # Errors
     /// [`SuiteError::Unreachable`]; [`SuiteError::Fixture`], when it serves an invalid one.
     pub(crate) async fn served_fixture(&self) -> Result<Option<ServedFixture>, SuiteError> {
-        let until = Instant::now() + self.settings.wait;
-        if let Err(problem) = reachable::wait_until(&self.transport, &self.driver, until).await {
-            return Err(unreachable(&self.transport, &self.driver, problem).await);
+        let (transport, driver) = (&self.0.transport, &self.0.driver);
+        let until = Instant::now() + self.0.settings.wait;
+        if let Err(problem) = ready::wait(transport, || driver.has_ended(), until).await {
+            return Err(unreachable(transport, driver, problem).await);
         }
-        let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
-        Ok(served::fetch(&self.transport, &ids).await?)
+        Ok(served::fetch(transport, &checks::ids()).await?)
     }
 
     /// Runs all checks that apply.
@@ -183,21 +173,12 @@ impl Suite {
         self,
         interrupted: impl Future<Output = ()>,
     ) -> Result<Report, SuiteError> {
-        let fixture = filled(self.fixture, &self.transport.url_of(""));
-        let observer = match (self.observer, &fixture.observe) {
-            (Some(observer), _) => Some(observer),
-            (None, Some(observe)) => Some(Observer::of(observe, &self.transport)?),
-            (None, None) => None,
-        };
-        let features = selection::features(&fixture);
-        let config = RunConfig {
-            transport: self.transport,
-            driver: self.driver,
-            fixture,
-            settings: self.settings,
-            observer,
-            progress: self.progress,
-        };
+        let Self(mut config) = self;
+        config.fixture = filled(config.fixture, &config.transport.url_of(""));
+        if let (None, Some(observe)) = (&config.observer, &config.fixture.observe) {
+            config.observer = Some(Observer::of(observe, &config.transport)?);
+        }
+        let features = selection::features(&config.fixture);
         let run = Arc::new(Run::new(config, features, checks::all().count()));
         let outcome = Self::execute(&run, interrupted).await;
         if let Driver::Ours(exec) = &run.driver {

@@ -22,14 +22,12 @@
 //! ```
 
 mod base_url;
-mod body;
 mod connection;
 mod dialer;
 mod idle_pool;
 mod request;
 mod settings;
 mod stream;
-mod tls;
 
 pub(crate) use base_url::without_user;
 pub(crate) use request::parse_header;
@@ -38,8 +36,7 @@ pub use settings::{Settings, TransportError};
 
 use crate::exchange::{NoResponse, Received};
 use base_url::BaseUrl;
-use body::TrackedBody;
-use connection::{Connection, ExchangeError};
+use connection::{Connection, ExchangeError, TrackedBody};
 use dialer::Dialer;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use idle_pool::IdlePool;
@@ -113,7 +110,6 @@ impl Transport {
 
     /// A transport to a router in this process, without a port: with the same HTTP bytes, and the
     /// same effects of closed connections.
-    #[must_use]
     pub fn in_process(router: axum::Router) -> Self {
         Self::new(
             BaseUrl::in_process(),
@@ -153,14 +149,12 @@ impl Transport {
     }
 
     /// The whole URL of a path below the driver's, without user and password.
-    #[must_use]
     pub fn url_of(&self, path: &str) -> String {
         self.shared.base.url_of(path)
     }
 
     /// All headers of a request, with `***` instead of secrets: authorization, cookies, sensitive
     /// values, and the [`Settings::headers`].
-    #[must_use]
     pub fn shown_headers(&self, request: &Request) -> HeaderMap {
         request::shown(self.headers_of(request), &self.shared.headers)
     }
@@ -206,8 +200,8 @@ impl Transport {
         results
     }
 
-    /// Sends a request over its own connection and closes it `linger` after the last byte, without
-    /// reading the response.
+    /// Sends the head of a request and `body_bytes` of its body over its own connection, and closes it
+    /// `linger` after the last byte, without reading the response.
     ///
     /// # Errors
     /// [`NoResponse`], if the request could not be sent: `NotConnected`, `Closed`, or `TimedOut`
@@ -215,24 +209,25 @@ impl Transport {
     pub async fn send_and_hang_up(
         &self,
         request: &Request,
+        body_bytes: usize,
         linger: Duration,
     ) -> Result<(), NoResponse> {
-        let bytes = self.bytes_of(request, request.body.len());
-        self.hang_up_after(&bytes, linger).await
-    }
-
-    /// Sends the head of a request and `body_bytes` of its body over its own connection, and closes
-    /// it.
-    ///
-    /// # Errors
-    /// As [`Self::send_and_hang_up`].
-    pub async fn send_part_and_hang_up(
-        &self,
-        request: &Request,
-        body_bytes: usize,
-    ) -> Result<(), NoResponse> {
         let bytes = self.bytes_of(request, body_bytes.min(request.body.len()));
-        self.hang_up_after(&bytes, Duration::ZERO).await
+        let work = async {
+            let mut stream = self.shared.dialer.dial().await?;
+            let written = async {
+                stream.write_all(&bytes).await?;
+                stream.flush().await
+            };
+            written
+                .await
+                .map_err(|error| NoResponse::Closed(error.to_string()))?;
+            tokio::time::sleep(linger).await;
+            // The peer may have closed the connection already.
+            stream.shutdown().await.ok();
+            Ok(())
+        };
+        within(HANG_UP_WITHIN.saturating_add(linger), work).await
     }
 
     /// The bytes of a request with the first `body_bytes` of its body.
@@ -294,24 +289,6 @@ impl Transport {
             })?;
         let received = connection.exchange(http).await?;
         Ok((received, is_sent.load(Ordering::Relaxed)))
-    }
-
-    async fn hang_up_after(&self, bytes: &[u8], linger: Duration) -> Result<(), NoResponse> {
-        let work = async {
-            let mut stream = self.shared.dialer.dial().await?;
-            let written = async {
-                stream.write_all(bytes).await?;
-                stream.flush().await
-            };
-            written
-                .await
-                .map_err(|error| NoResponse::Closed(error.to_string()))?;
-            tokio::time::sleep(linger).await;
-            // The peer may have closed the connection already.
-            stream.shutdown().await.ok();
-            Ok(())
-        };
-        within(HANG_UP_WITHIN.saturating_add(linger), work).await
     }
 }
 

@@ -150,16 +150,17 @@ impl DriverReply {
     }
 
     /// Fails with the texts for what is expected and what this exchange shows, unless `holds`.
-    pub(crate) fn check<E: Into<String>, G: Into<String>>(
+    pub(crate) fn check(
         &self,
         holds: bool,
-        texts: impl FnOnce() -> (E, G),
+        expected: impl Into<String>,
+        got: impl Into<String>,
     ) -> CheckOutcome {
         if holds {
-            return Ok(());
+            Ok(())
+        } else {
+            Err(self.failed(expected, got))
         }
-        let (expected, got) = texts();
-        Err(self.failed(expected, got))
     }
 
     /// Requires `Succ`, for the reason `since`.
@@ -201,10 +202,9 @@ impl DriverReply {
 
     /// Requires a message for users.
     pub(crate) fn has_msg(&self) -> Result<&Self, CheckError> {
-        self.check(!self.msg().trim().is_empty(), || {
-            let expected = "a msg with the reason: users read it in events and rejections";
-            (expected, format!("{}, without a msg", self.summary()))
-        })?;
+        let expected = "a msg with the reason: users read it in events and rejections";
+        let got = format!("{}, without a msg", self.summary());
+        self.check(!self.msg().trim().is_empty(), expected, got)?;
         Ok(self)
     }
 

@@ -2,17 +2,15 @@
 //! driver rejects it, changes nothing, and keeps working.
 
 mod requests;
-mod verify;
 
 use super::life::{LifeCycle, Strategy};
 use super::prelude::*;
 use http::Method;
-use requests::{ValidCalls, broken, wrong_types};
-use verify::{BadRequest, Expected, is_alive, problem, verify};
+use requests::{BadRequest, Expected, ValidCalls, broken, is_alive, problem, verify, wrong_types};
 
 pub(super) const CHECKS: &[&Check] = &[&BAD_01, &BAD_02, &BAD_03, &BAD_04, &BAD_05];
 
-check! { "BAD-01" BAD_01 = bad_01, should Bad, runs Exclusive,
+check! { "BAD-01" BAD_01 = bad_01, Should Bad, runs Exclusive,
     rule "A body that is not a JSON object is rejected within 2 seconds, and the driver keeps \
           working",
     why "Anyone who can reach the driver can send such a body. If the driver crashes, no load \
@@ -37,7 +35,7 @@ async fn bad_01(lab: &Lab) -> CheckOutcome {
     verify(lab, bad).await
 }
 
-check! { "BAD-02" BAD_02 = bad_02, should Bad, runs Exclusive,
+check! { "BAD-02" BAD_02 = bad_02, Should Bad, runs Exclusive,
     rule "A field of the wrong type is rejected: the driver returns neither Succ nor an exception",
     why "After Succ the controller assumes that the work was done, although the driver could not \
          read what to do. An exception tells the user nothing.",
@@ -51,7 +49,7 @@ async fn bad_02(lab: &Lab) -> CheckOutcome {
     verify(lab, wrong_types(lab, &valid)).await
 }
 
-check! { "BAD-03" BAD_03 = bad_03, should Bad, observer Improves, runs Exclusive,
+check! { "BAD-03" BAD_03 = bad_03, Should Bad, observer Improves, runs Exclusive,
     rule "Methods other than POST and paths other than the webhooks' are rejected with 405 or \
           404, and change nothing",
     why "Browsers, crawlers and caches send GET, and may send it twice. Such a request must not \
@@ -96,12 +94,8 @@ async fn bad_03(lab: &Lab) -> CheckOutcome {
     };
     let lb_info = &valid.load_balancer.lb_info;
     let (before, seen) = (before.load_balancer(lb_info), seen.load_balancer(lb_info));
-    Failure::unless(before == seen, || {
-        (
-            format!("the load balancer unchanged, {before:?}"),
-            format!("{seen:?}"),
-        )
-    })
+    let expected = format!("the load balancer unchanged, {before:?}");
+    Failure::unless(before == seen, expected, format!("{seen:?}"))
 }
 
 async fn rejected(lab: &Lab, call: &WebhookCall, request: &Request, what: &str) -> CheckOutcome {
@@ -115,7 +109,7 @@ async fn rejected(lab: &Lab, call: &WebhookCall, request: &Request, what: &str) 
     Err(reply.failed(format!("HTTP 405 or 404 for {what}"), got))
 }
 
-check! { "BAD-04" BAD_04 = bad_04, should Bad, runs Exclusive,
+check! { "BAD-04" BAD_04 = bad_04, Should Bad, runs Exclusive,
     rule "A body of 10 MiB is rejected, and the driver keeps working",
     why "No object in Kubernetes is larger than about 1.5 MiB. A driver that buffers bodies of \
          any size can run out of memory.",
@@ -149,7 +143,7 @@ async fn bad_04(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "BAD-05" BAD_05 = bad_05, must Bad, observer Improves, needs [LoadBalancer],
+check! { "BAD-05" BAD_05 = bad_05, Must Bad, observer Improves, needs [LoadBalancer],
     runs Exclusive,
     rule "After bad input the driver is healthy, and a whole life cycle succeeds as before",
     why "Anyone who can reach the driver can send bad input. It must not stop the driver from \
@@ -160,7 +154,7 @@ check! { "BAD-05" BAD_05 = bad_05, must Bad, observer Improves, needs [LoadBalan
 }
 
 async fn bad_05(lab: &Lab) -> CheckOutcome {
-    let was_sent = lab.record().iter().any(|exchange| {
+    let was_sent = lab.run.record.all().iter().any(|exchange| {
         let of_bad = |check: &str| check.starts_with("BAD-");
         exchange.kind == RequestKind::Invalid && exchange.check.is_some_and(of_bad)
     });
@@ -180,12 +174,12 @@ async fn bad_05(lab: &Lab) -> CheckOutcome {
         }
     }
     let reply = lab.call(&healthz().unusual()).await;
+    let expected = "healthy true, also after bad input";
     reply
-        .check(reply.healthy() == Some(true), || {
-            ("healthy true, also after bad input", reply.summary())
-        })
+        .check(reply.healthy() == Some(true), expected, reply.summary())
         .blocked_by("HLTH-01")?;
-    let cycle = LifeCycle::new(lab, Strategy::Once);
+    let strategy = Strategy::Once;
+    let cycle = LifeCycle { lab, strategy };
     cycle.run().await.map_err(|error| {
         error.covered_by("LIFE-01").hint(
             "LIFE-01 makes the same calls without bad input before them. If it passed, bad input may have left something locked or half read (see BAD-01 to BAD-04), or the driver fails now and then.",

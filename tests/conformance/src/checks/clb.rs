@@ -6,7 +6,7 @@ pub(super) const CHECKS: &[&Check] = &[
     &CLB_01, &CLB_02, &CLB_03, &CLB_04, &CLB_05, &CLB_06, &CLB_07,
 ];
 
-check! { "CLB-01" CLB_01 = clb_01, must Clb, observer Improves, needs [LoadBalancer],
+check! { "CLB-01" CLB_01 = clb_01, Must Clb, observer Improves, needs [LoadBalancer],
     rule "createLoadBalancer creates a load balancer from a valid lbSpec and valid attributes: \
           Succ, at once or after Running",
     why "Everything else needs a load balancer.",
@@ -16,7 +16,7 @@ check! { "CLB-01" CLB_01 = clb_01, must Clb, observer Improves, needs [LoadBalan
 }
 
 async fn clb_01(lab: &Lab) -> CheckOutcome {
-    let samples = &lab.fixture().load_balancer.valid;
+    let samples = &lab.run.fixture.load_balancer.valid;
     if samples.is_empty() {
         let created = lab.created(lab.load_balancer()).await;
         return created.map(drop).map_err(|error| match error {
@@ -43,7 +43,7 @@ fn rejects(failure: &Failure) -> bool {
     })
 }
 
-check! { "CLB-02" CLB_02 = clb_02, must Clb, needs [LoadBalancer],
+check! { "CLB-02" CLB_02 = clb_02, Must Clb, needs [LoadBalancer],
     rule "lbInfo in a Succ has no empty values; without lbInfo, lbSpec is the identity; either \
           works in ensureLoadBalancer and ensureBackend",
     why "The controller stores lbInfo and sends it with every later call: the driver finds the \
@@ -56,13 +56,10 @@ check! { "CLB-02" CLB_02 = clb_02, must Clb, needs [LoadBalancer],
 async fn clb_02(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
     let is_returned = lb.lb_info != lb.sample.lb_spec;
-    let empty = lb
-        .lb_info
-        .iter()
-        .find(|(_, value)| value.is_empty() && is_returned);
-    if let Some((key, _)) = empty {
+    for (key, value) in &lb.lb_info {
         let got = format!("lbInfo.{key} is empty");
-        return Err(Failure::new("a value in each field of lbInfo", got).into());
+        let is_right = !is_returned || !value.is_empty();
+        Failure::unless(is_right, "a value in each field of lbInfo", got)?;
     }
     let since = "since createLoadBalancer returned this lbInfo";
     lab.succeeds(&lb.ensure(), since).await?;
@@ -73,7 +70,7 @@ async fn clb_02(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "CLB-03" CLB_03 = clb_03, must Clb, observer Improves, needs [LoadBalancer], runs Counting,
+check! { "CLB-03" CLB_03 = clb_03, Must Clb, observer Improves, needs [LoadBalancer], runs Counting,
     rule "Repeating createLoadBalancer under the same recordID returns Succ with the same lbInfo \
           and creates nothing",
     why "A response may get lost, and a controller may crash before it stores lbInfo. It then \
@@ -88,7 +85,7 @@ async fn clb_03(lab: &Lab) -> CheckOutcome {
     repeated(lab, 1).await
 }
 
-check! { "CLB-04" CLB_04 = clb_04, must Clb, observer Improves, needs [LoadBalancer], runs Counting,
+check! { "CLB-04" CLB_04 = clb_04, Must Clb, observer Improves, needs [LoadBalancer], runs Counting,
     rule "However often createLoadBalancer is repeated under its recordID, one load balancer \
           exists",
     why "While its writes fail, a controller repeats the call every few seconds for hours.",
@@ -111,7 +108,7 @@ async fn repeated(lab: &Lab, times: usize) -> CheckOutcome {
     lab.created_since(before.as_ref(), 1, expected).await
 }
 
-check! { "CLB-05" CLB_05 = clb_05, must Clb, observer Improves, needs [InvalidLoadBalancer],
+check! { "CLB-05" CLB_05 = clb_05, Must Clb, observer Improves, needs [InvalidLoadBalancer],
     runs Counting,
     rule "createLoadBalancer returns Fail with a msg for an invalid lbSpec or invalid attributes, \
           and creates nothing",
@@ -124,15 +121,12 @@ check! { "CLB-05" CLB_05 = clb_05, must Clb, observer Improves, needs [InvalidLo
 }
 
 async fn clb_05(lab: &Lab) -> CheckOutcome {
-    for sample in &lab.fixture().load_balancer.invalid {
+    for sample in &lab.run.fixture.load_balancer.invalid {
         let before = lab.observe().await?;
-        let reply = lab
-            .until_done(&lab.load_balancer_of(Some(sample)).create())
-            .await?;
-        reply.fail(&format!(
-            "since the fixture declares it invalid: {}",
-            sample.reason
-        ))?;
+        let create = lab.load_balancer_of(Some(sample)).create();
+        let reply = lab.until_done(&create).await?;
+        let reason = &sample.reason;
+        reply.fail(&format!("since the fixture declares it invalid: {reason}"))?;
         reply.has_msg()?;
         let expected = "no load balancer created from an invalid lbSpec";
         let unchanged = lab.created_since(before.as_ref(), 0, expected).await;
@@ -144,7 +138,7 @@ async fn clb_05(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "CLB-06" CLB_06 = clb_06, should Clb, observer Improves, needs [LoadBalancer],
+check! { "CLB-06" CLB_06 = clb_06, Should Clb, observer Improves, needs [LoadBalancer],
     runs Counting,
     rule "createLoadBalancer with the same lbSpec under another recordID gets a proper response",
     why "Two objects in Kubernetes may request the same thing. The driver may return one load \
@@ -171,7 +165,7 @@ async fn clb_06(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "CLB-07" CLB_07 = clb_07, should Clb, needs [LoadBalancer],
+check! { "CLB-07" CLB_07 = clb_07, Should Clb, needs [LoadBalancer],
     rule "lbInfo is smaller than 4 KiB and the same in each response",
     why "It is stored in the status of objects, sent with every call, and compared.",
     source "LBCF controller: lbInfo is a key of its maps",
@@ -180,14 +174,13 @@ check! { "CLB-07" CLB_07 = clb_07, should Clb, needs [LoadBalancer],
 
 async fn clb_07(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
-    let size: usize = lb
+    let sizes = lb
         .lb_info
         .iter()
-        .map(|(key, value)| key.len() + value.len())
-        .sum();
-    Failure::unless(size < 4096, || {
-        ("an lbInfo of less than 4096 bytes", format!("{size} bytes"))
-    })?;
+        .map(|(key, value)| key.len() + value.len());
+    let size: usize = sizes.sum();
+    let expected = "an lbInfo of less than 4096 bytes";
+    Failure::unless(size < 4096, expected, format!("{size} bytes"))?;
     for _ in 0..3 {
         same_identity(lab, &lb).await?;
     }
@@ -199,10 +192,6 @@ pub(super) async fn same_identity(lab: &Lab, lb: &LoadBalancer) -> CheckOutcome 
     let since = "since the load balancer was created under this recordID";
     let again = lab.succeeds(&lb.create(), since).await?;
     let lb_info = again.identity(&lb.sample.lb_spec);
-    again.check(lb_info == lb.lb_info, || {
-        (
-            format!("the lbInfo of the first Succ, {:?}", lb.lb_info),
-            format!("{lb_info:?}"),
-        )
-    })
+    let expected = format!("the lbInfo of the first Succ, {:?}", lb.lb_info);
+    again.check(lb_info == lb.lb_info, expected, format!("{lb_info:?}"))
 }

@@ -9,7 +9,7 @@ pub(super) const CHECKS: &[&Check] = &[&CONC_01, &CONC_02, &CONC_03, &CONC_04];
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 
-check! { "CONC-01" CONC_01 = conc_01, must Conc, observer Improves, needs [LoadBalancer, Backend],
+check! { "CONC-01" CONC_01 = conc_01, Must Conc, observer Improves, needs [LoadBalancer, Backend],
     rule "Many concurrent ensureBackend calls on one load balancer all succeed, and all backends \
           are registered",
     why "When a Deployment is scaled up, all its pods are registered at the same time. A driver \
@@ -22,12 +22,12 @@ check! { "CONC-01" CONC_01 = conc_01, must Conc, observer Improves, needs [LoadB
 async fn conc_01(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
     let backends = lab.given_backends(&lb, lab.concurrency()).await?;
-    lab.require("ENS-01")?;
+    lab.run.require("ENS-01")?;
     concurrently(lab, backends.iter().map(Backend::ensure).collect()).await?;
     lab.are_registered(&backends).await
 }
 
-check! { "CONC-02" CONC_02 = conc_02, must Conc, observer Improves, needs [LoadBalancer, Backend],
+check! { "CONC-02" CONC_02 = conc_02, Must Conc, observer Improves, needs [LoadBalancer, Backend],
     rule "Concurrent calls of the same ensureBackend all succeed and leave one binding",
     why "A controller whose call timed out calls again while the first call is still running.",
     source "LBCF controller: timeouts and retries (b10)",
@@ -37,7 +37,7 @@ check! { "CONC-02" CONC_02 = conc_02, must Conc, observer Improves, needs [LoadB
 
 async fn conc_02(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
-    lab.require("ENS-01")?;
+    lab.run.require("ENS-01")?;
     for _ in 0..3 {
         let backend = lab.given_backend(&lb).await?;
         concurrently(lab, vec![backend.ensure(); lab.repeats()]).await?;
@@ -46,7 +46,7 @@ async fn conc_02(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "CONC-03" CONC_03 = conc_03, must Conc, observer Improves, needs [LoadBalancer],
+check! { "CONC-03" CONC_03 = conc_03, Must Conc, observer Improves, needs [LoadBalancer],
     runs Counting,
     rule "Concurrent calls of the same createLoadBalancer create one load balancer with one \
           lbInfo",
@@ -58,7 +58,7 @@ check! { "CONC-03" CONC_03 = conc_03, must Conc, observer Improves, needs [LoadB
 }
 
 async fn conc_03(lab: &Lab) -> CheckOutcome {
-    lab.require("CLB-01")?;
+    lab.run.require("CLB-01")?;
     let before = lab.observe().await?;
     let lb = lab.load_balancer();
     let replies = concurrently(lab, vec![lb.create(); lab.repeats()]).await?;
@@ -74,7 +74,7 @@ async fn conc_03(lab: &Lab) -> CheckOutcome {
         .await
 }
 
-check! { "CONC-04" CONC_04 = conc_04, must Conc, observer Improves, needs [LoadBalancer, Backend],
+check! { "CONC-04" CONC_04 = conc_04, Must Conc, observer Improves, needs [LoadBalancer, Backend],
     rule "Registering backends while others are deregistered loses none and leaves none behind",
     why "In a rolling update pods start and stop at the same time.",
     source "LBCF controller: no limit on concurrent calls",
@@ -83,8 +83,8 @@ check! { "CONC-04" CONC_04 = conc_04, must Conc, observer Improves, needs [LoadB
 
 async fn conc_04(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
-    lab.require("ENS-01")?;
-    lab.require("DRG-01")?;
+    lab.run.require("ENS-01")?;
+    lab.run.require("DRG-01")?;
     let count = lab.concurrency().div_ceil(2).max(2);
     let old = lab.given_backends(&lb, count).await?;
     let new = lab.given_backends(&lb, count).await?;

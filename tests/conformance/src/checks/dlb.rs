@@ -4,7 +4,7 @@ use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[&DLB_01, &DLB_02, &DLB_03, &DLB_04, &DLB_05, &DLB_06];
 
-check! { "DLB-01" DLB_01 = dlb_01, must Dlb, observer Improves, needs [LoadBalancer],
+check! { "DLB-01" DLB_01 = dlb_01, Must Dlb, observer Improves, needs [LoadBalancer],
     rule "deleteLoadBalancer deletes an existing load balancer: Succ, at once or after Running, \
           and it no longer exists",
     why "The object in Kubernetes is deleted when the driver returns Succ. Nothing refers to what \
@@ -20,7 +20,7 @@ async fn dlb_01(lab: &Lab) -> CheckOutcome {
     lab.is_deleted(&lb).await
 }
 
-check! { "DLB-02" DLB_02 = dlb_02, must Dlb, needs [LoadBalancer],
+check! { "DLB-02" DLB_02 = dlb_02, Must Dlb, needs [LoadBalancer],
     rule "Deleting a deleted load balancer succeeds, however often",
     why "The response may get lost, or the controller may crash before it removes the finalizer. \
          It then calls again, and after a Fail the object in Kubernetes is never removed.",
@@ -36,7 +36,7 @@ async fn dlb_02(lab: &Lab) -> CheckOutcome {
         .await
 }
 
-check! { "DLB-03" DLB_03 = dlb_03, must Dlb, needs [UnknownLbInfo],
+check! { "DLB-03" DLB_03 = dlb_03, Must Dlb, needs [UnknownLbInfo],
     rule "Deleting an unknown load balancer succeeds",
     why "It may have been deleted outside of Kubernetes. After a Fail neither its object nor the \
          namespace is ever removed.",
@@ -51,7 +51,7 @@ async fn dlb_03(lab: &Lab) -> CheckOutcome {
 }
 
 // One that takes an empty lbInfo for all there is takes others' away.
-check! { "DLB-04" DLB_04 = dlb_04, must Dlb, observer Improves, needs [LoadBalancer], runs Counting,
+check! { "DLB-04" DLB_04 = dlb_04, Must Dlb, observer Improves, needs [LoadBalancer], runs Counting,
     rule "Deleting with lbInfo null or empty succeeds, and deletes nothing else",
     why "Controllers send it for an object whose load balancer was never created. After a Fail \
          the object is never removed.",
@@ -74,7 +74,7 @@ async fn dlb_04(lab: &Lab) -> CheckOutcome {
     lab.succeeds(&other.ensure(), since).await.map(drop)
 }
 
-check! { "DLB-05" DLB_05 = dlb_05, should Dlb, observer Improves, needs [LoadBalancer, Backend],
+check! { "DLB-05" DLB_05 = dlb_05, Should Dlb, observer Improves, needs [LoadBalancer, Backend],
     rule "A load balancer with backends is deleted, or the driver returns Fail with a msg until \
           they are deregistered",
     why "When a namespace is deleted the order is undefined. A driver that can only delete empty \
@@ -96,7 +96,7 @@ async fn dlb_05(lab: &Lab) -> CheckOutcome {
     lab.is_deleted(&lb).await
 }
 
-check! { "DLB-06" DLB_06 = dlb_06, should Dlb, observer Improves, needs [LoadBalancer],
+check! { "DLB-06" DLB_06 = dlb_06, Should Dlb, observer Improves, needs [LoadBalancer],
     rule "After a deletion the same lbSpec can be created again",
     why "Users delete an object and apply the same manifest again.",
     source "derived: kubectl replace --force",

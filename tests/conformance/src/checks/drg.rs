@@ -6,7 +6,7 @@ pub(super) const CHECKS: &[&Check] = &[
     &DRG_01, &DRG_02, &DRG_03, &DRG_04, &DRG_05, &DRG_06, &DRG_07, &DRG_08,
 ];
 
-check! { "DRG-01" DRG_01 = drg_01, must Drg, observer Improves, needs [LoadBalancer, Backend],
+check! { "DRG-01" DRG_01 = drg_01, Must Drg, observer Improves, needs [LoadBalancer, Backend],
     rule "deregisterBackend deregisters a registered backend: Succ, at once or after Running, and \
           it is no longer registered",
     why "After Succ the pod may stop. If it is still registered, users' requests fail, or reach \
@@ -21,7 +21,7 @@ async fn drg_01(lab: &Lab) -> CheckOutcome {
     lab.is_deregistered(&backend).await
 }
 
-check! { "DRG-02" DRG_02 = drg_02, must Drg, needs [LoadBalancer, Backend],
+check! { "DRG-02" DRG_02 = drg_02, Must Drg, needs [LoadBalancer, Backend],
     rule "Deregistering a backend that was never registered succeeds",
     why "A pod may be deleted before it is registered. After a Fail its record is never removed, \
          and the controller retries indefinitely.",
@@ -39,7 +39,7 @@ async fn drg_02(lab: &Lab) -> CheckOutcome {
     lab.succeeds(&unknown.deregister(), since).await.map(drop)
 }
 
-check! { "DRG-03" DRG_03 = drg_03, must Drg, needs [UnknownLbInfo, Backend],
+check! { "DRG-03" DRG_03 = drg_03, Must Drg, needs [UnknownLbInfo, Backend],
     rule "Deregistering a backend of an unknown load balancer succeeds",
     why "The load balancer may have been deleted outside of Kubernetes. After a Fail the records \
          of its backends are never removed.",
@@ -53,7 +53,7 @@ async fn drg_03(lab: &Lab) -> CheckOutcome {
     lab.keeps_succeeding(2, &backend.deregister(), since).await
 }
 
-check! { "DRG-04" DRG_04 = drg_04, must Drg, needs [LoadBalancer, Backend],
+check! { "DRG-04" DRG_04 = drg_04, Must Drg, needs [LoadBalancer, Backend],
     rule "Deregistering a deregistered backend succeeds, however often",
     why "The response may get lost, or the controller may crash before it removes the finalizer. \
          After a Fail the record is never removed.",
@@ -69,7 +69,7 @@ async fn drg_04(lab: &Lab) -> CheckOutcome {
         .await
 }
 
-check! { "DRG-05" DRG_05 = drg_05, must Drg, observer Required, needs [LoadBalancer, Backend],
+check! { "DRG-05" DRG_05 = drg_05, Must Drg, observer Required, needs [LoadBalancer, Backend],
     rule "Deregistering one backend leaves the others unchanged",
     why "In a rolling update pods are deregistered one after the other. A driver that deregisters \
          more than the given backend causes an outage.",
@@ -94,16 +94,15 @@ async fn drg_05(lab: &Lab) -> CheckOutcome {
         .unwrap_or_default();
     for Backend { addr, .. } in [&first, &third] {
         let (before, after) = (before.backend(addr), after.backend(addr));
-        Failure::unless(before.is_none() || before == after, || {
-            let other = &second.addr;
-            let expected = format!("backend {addr} unchanged after the deregistration of {other}");
-            (expected, format!("{after:?}"))
-        })?;
+        let other = &second.addr;
+        let expected = format!("backend {addr} unchanged after the deregistration of {other}");
+        let got = format!("{after:?}");
+        Failure::unless(before.is_none() || before == after, expected, got)?;
     }
     Ok(())
 }
 
-check! { "DRG-06" DRG_06 = drg_06, must Drg, observer Improves, needs [LoadBalancer, Backend],
+check! { "DRG-06" DRG_06 = drg_06, Must Drg, observer Improves, needs [LoadBalancer, Backend],
     rule "deregisterBackend succeeds with injectedInfo null, with parameters null, and with \
           changed parameters",
     why "The response of ensureBackend may never have been stored, and parameters may have \
@@ -133,7 +132,7 @@ async fn drg_06(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "DRG-07" DRG_07 = drg_07, must Drg, needs [LoadBalancer, Backend],
+check! { "DRG-07" DRG_07 = drg_07, Must Drg, needs [LoadBalancer, Backend],
     rule "Deregistering a backend succeeds after its load balancer was deleted",
     why "When a namespace is deleted the order is undefined. After a Fail neither the records nor \
          the namespace are ever removed.",
@@ -159,7 +158,7 @@ async fn drg_07(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "DRG-08" DRG_08 = drg_08, should Drg, observer Improves, needs [LoadBalancer, Backend],
+check! { "DRG-08" DRG_08 = drg_08, Should Drg, observer Improves, needs [LoadBalancer, Backend],
     rule "A deregistered backend can be registered again",
     why "Pods become unready and ready again, with the same address.",
     source "derived: pods flap",

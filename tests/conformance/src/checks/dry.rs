@@ -4,7 +4,7 @@ use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[&DRY_01, &DRY_02, &DRY_03, &DRY_04, &DRY_05];
 
-check! { "DRY-01" DRY_01 = dry_01, must Dry, observer Required, needs [LoadBalancer], runs Counting,
+check! { "DRY-01" DRY_01 = dry_01, Must Dry, observer Required, needs [LoadBalancer], runs Counting,
     rule "A dry run of createLoadBalancer creates no load balancer, and a dry run of \
           deleteLoadBalancer deletes none",
     why "Users rely on a dry run to change nothing. A load balancer that a dry run deletes is an \
@@ -32,7 +32,7 @@ async fn dry_01(lab: &Lab) -> CheckOutcome {
     lab.observed(&lb.lb_info, since).await.map(drop)
 }
 
-check! { "DRY-02" DRY_02 = dry_02, must Dry, observer Required, needs [LoadBalancer, Backend],
+check! { "DRY-02" DRY_02 = dry_02, Must Dry, observer Required, needs [LoadBalancer, Backend],
     rule "Dry runs of ensureBackend, deregisterBackend and ensureLoadBalancer change nothing",
     why "Users rely on a dry run to change nothing.",
     source "LBCF: dry-run mode (b153)",
@@ -52,15 +52,13 @@ async fn dry_02(lab: &Lab) -> CheckOutcome {
         let webhook = call.webhook();
         let reply = lab.call(&call.dry_run()).await;
         let after = lab.observed(&lb.lb_info, CREATED).await?;
-        reply.check(before == after, || {
-            let expected = format!("the cloud unchanged by a dry run of {webhook}: {before:?}");
-            (expected, format!("{after:?}"))
-        })?;
+        let expected = format!("the cloud unchanged by a dry run of {webhook}: {before:?}");
+        reply.check(before == after, expected, format!("{after:?}"))?;
     }
     Ok(())
 }
 
-check! { "DRY-03" DRY_03 = dry_03, must Dry, observer Improves, needs [LoadBalancer, Backend],
+check! { "DRY-03" DRY_03 = dry_03, Must Dry, observer Improves, needs [LoadBalancer, Backend],
     rule "A real call after a dry run under the same recordID does the work",
     why "A dry run precedes the real call for the same object. A driver that stores the dry run \
          as done never does the work.",
@@ -69,7 +67,7 @@ check! { "DRY-03" DRY_03 = dry_03, must Dry, observer Improves, needs [LoadBalan
 }
 
 async fn dry_03(lab: &Lab) -> CheckOutcome {
-    lab.require("CLB-01")?;
+    lab.run.require("CLB-01")?;
     let lb = lab.load_balancer();
     lab.call(&lb.create().dry_run()).await;
     let lb = lab.created(lb).await?;
@@ -80,17 +78,14 @@ async fn dry_03(lab: &Lab) -> CheckOutcome {
     let backend = lab.given_backend(&lb).await?;
     lab.call(&backend.ensure().dry_run()).await;
     let backend = lab.registered(backend).await?;
-    lab.has_backend(
-        &backend,
-        "in the cloud, since it was registered after a dry run",
-    )
-    .await?;
+    let how = "in the cloud, since it was registered after a dry run";
+    lab.has_backend(&backend, how).await?;
     lab.call(&backend.deregister().dry_run()).await;
     lab.deregistered(&backend).await?;
     lab.is_deregistered(&backend).await
 }
 
-check! { "DRY-04" DRY_04 = dry_04, must Dry, observer Improves, needs [LoadBalancer, Backend],
+check! { "DRY-04" DRY_04 = dry_04, Must Dry, observer Improves, needs [LoadBalancer, Backend],
     rule "A call without dryRun is a real call",
     why "Older controllers do not send the field. A driver that requires it, or takes its absence \
          for a dry run, does nothing for them.",
@@ -102,7 +97,7 @@ async fn dry_04(lab: &Lab) -> CheckOutcome {
     let real = |call: WebhookCall| call.without("dryRun").unusual();
     let since = "without dryRun, as with dryRun false";
     let mut lb = lab.load_balancer();
-    lab.require("CLB-01")?;
+    lab.run.require("CLB-01")?;
     lab.call(&real(lb.validate())).await.accepted(since)?;
     let created = lab.succeeds(&real(lb.create()), since).await?;
     lb.lb_info = created.identity(&lb.sample.lb_spec);
@@ -111,17 +106,14 @@ async fn dry_04(lab: &Lab) -> CheckOutcome {
     lab.succeeds(&real(lb.ensure()), since).await?;
     let backend = lab.given_backend(&lb).await?;
     lab.succeeds(&real(backend.ensure()), since).await?;
-    lab.has_backend(
-        &backend,
-        "in the cloud, since it was registered, without dryRun",
-    )
-    .await?;
+    let how = "in the cloud, since it was registered, without dryRun";
+    lab.has_backend(&backend, how).await?;
     lab.succeeds(&real(backend.deregister()), since).await?;
     lab.is_deregistered(&backend).await?;
     lab.succeeds(&real(lb.delete()), since).await.map(drop)
 }
 
-check! { "DRY-05" DRY_05 = dry_05, should Dry, needs [LoadBalancer, Backend],
+check! { "DRY-05" DRY_05 = dry_05, Should Dry, needs [LoadBalancer, Backend],
     rule "The response to a dry run has the same form as the response to a real call",
     why "Users read what would happen: a status and, where it would fail, a msg.",
     source "LBCF: dry-run mode",
@@ -139,12 +131,9 @@ async fn dry_05(lab: &Lab) -> CheckOutcome {
     ] {
         let reply = lab.call(&call.dry_run().unusual()).await;
         let has_status = reply.field("status").is_some_and(Value::is_string);
-        reply.check(has_status && reply.http_status() == Some(200), || {
-            (
-                "HTTP 200 with a status, as a real call has",
-                reply.summary(),
-            )
-        })?;
+        let is_right = has_status && reply.http_status() == Some(200);
+        let expected = "HTTP 200 with a status, as a real call has";
+        reply.check(is_right, expected, reply.summary())?;
     }
     let reply = lab.call(&lb.validate().dry_run().unusual()).await;
     reply.any_decision("as a real call has").map(drop)

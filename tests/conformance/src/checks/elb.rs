@@ -4,7 +4,7 @@ use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[&ELB_01, &ELB_02, &ELB_03, &ELB_04, &ELB_05];
 
-check! { "ELB-01" ELB_01 = elb_01, must Elb, needs [LoadBalancer],
+check! { "ELB-01" ELB_01 = elb_01, Must Elb, needs [LoadBalancer],
     rule "ensureLoadBalancer succeeds right after the creation, with the attributes of the \
           creation",
     why "Controllers call it next. After a Fail the load balancer never becomes ready.",
@@ -20,7 +20,7 @@ async fn elb_01(lab: &Lab) -> CheckOutcome {
     lab.succeeds(&lb.ensure(), CREATED_WITH).await.map(drop)
 }
 
-check! { "ELB-02" ELB_02 = elb_02, must Elb, observer Improves, needs [LoadBalancer],
+check! { "ELB-02" ELB_02 = elb_02, Must Elb, observer Improves, needs [LoadBalancer],
     rule "ensureLoadBalancer with unchanged attributes succeeds each time and changes nothing",
     why "With ensurePolicy Always it is called every few minutes for as long as the load balancer \
          exists.",
@@ -37,15 +37,11 @@ async fn elb_02(lab: &Lab) -> CheckOutcome {
     lab.keeps_succeeding(lab.repeats(), &lb.ensure(), since)
         .await?;
     let after = lab.observed(&lb.lb_info, CREATED).await?;
-    Failure::unless(before == after, || {
-        (
-            format!("the load balancer unchanged, {before:?}"),
-            format!("{after:?}"),
-        )
-    })
+    let expected = format!("the load balancer unchanged, {before:?}");
+    Failure::unless(before == after, expected, format!("{after:?}"))
 }
 
-check! { "ELB-03" ELB_03 = elb_03, must Elb, observer Improves,
+check! { "ELB-03" ELB_03 = elb_03, Must Elb, observer Improves,
     needs [LoadBalancer, UpdateAttributes],
     rule "ensureLoadBalancer applies changed attributes, although the recordID is the same as \
           before",
@@ -69,7 +65,7 @@ async fn elb_03(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "ELB-04" ELB_04 = elb_04, should Elb, needs [UnknownLbInfo],
+check! { "ELB-04" ELB_04 = elb_04, Should Elb, needs [UnknownLbInfo],
     rule "ensureLoadBalancer returns Fail with a msg for a load balancer that does not exist",
     why "It may have been deleted outside of Kubernetes. Users must learn of it; Succ hides it, \
          and an exception explains nothing.",
@@ -84,7 +80,7 @@ async fn elb_04(lab: &Lab) -> CheckOutcome {
     reply.fail(UNKNOWN)?.has_msg().map(drop)
 }
 
-check! { "ELB-05" ELB_05 = elb_05, should Elb, observer Required,
+check! { "ELB-05" ELB_05 = elb_05, Should Elb, observer Required,
     needs [LoadBalancer, UpdateAttributes, AttributeDrift],
     rule "ensureLoadBalancer restores attributes that were changed outside of Kubernetes",
     why "The call exists for this: attributes may be changed by mistake in the cloud's console.",

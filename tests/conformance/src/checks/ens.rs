@@ -6,7 +6,7 @@ pub(super) const CHECKS: &[&Check] = &[
     &ENS_01, &ENS_02, &ENS_03, &ENS_04, &ENS_05, &ENS_06, &ENS_07, &ENS_08, &ENS_09,
 ];
 
-check! { "ENS-01" ENS_01 = ens_01, must Ens, observer Improves, needs [LoadBalancer, Backend],
+check! { "ENS-01" ENS_01 = ens_01, Must Ens, observer Improves, needs [LoadBalancer, Backend],
     rule "ensureBackend registers a backend with its parameters: Succ, at once or after Running, \
           and it is registered",
     why "Without it the pod gets no traffic.",
@@ -26,7 +26,7 @@ async fn ens_01(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "ENS-02" ENS_02 = ens_02, must Ens, observer Improves, needs [LoadBalancer, Backend],
+check! { "ENS-02" ENS_02 = ens_02, Must Ens, observer Improves, needs [LoadBalancer, Backend],
     rule "Registering a registered backend succeeds, however often, and leaves one binding",
     why "Controllers repeat ensureBackend after a lost response, after their own restart and \
          periodically. If the driver then fails, they retry indefinitely, and the pod never \
@@ -44,7 +44,7 @@ async fn ens_02(lab: &Lab) -> CheckOutcome {
     lab.is_bound_once(&backend).await
 }
 
-check! { "ENS-03" ENS_03 = ens_03, must Ens, observer Improves,
+check! { "ENS-03" ENS_03 = ens_03, Must Ens, observer Improves,
     needs [LoadBalancer, Backend, UpdateParameters],
     rule "ensureBackend applies changed parameters, although the recordID is the same as before",
     why "The recordID identifies the operation on the object, not the attempt: it never changes. \
@@ -67,7 +67,7 @@ async fn ens_03(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "ENS-04" ENS_04 = ens_04, must Ens, observer Improves, needs [LoadBalancer, Backend],
+check! { "ENS-04" ENS_04 = ens_04, Must Ens, observer Improves, needs [LoadBalancer, Backend],
     rule "ensureBackend succeeds whether injectedInfo is null, empty, or the value of the last \
           Succ",
     why "It is null in the first call, and in the next if the first response got lost. A driver \
@@ -88,7 +88,7 @@ async fn ens_04(lab: &Lab) -> CheckOutcome {
     lab.is_registered(&backend).await
 }
 
-check! { "ENS-05" ENS_05 = ens_05, must Ens, observer Improves, needs [LoadBalancer, Backend],
+check! { "ENS-05" ENS_05 = ens_05, Must Ens, observer Improves, needs [LoadBalancer, Backend],
     rule "ensureBackend adopts a backend that was registered under another recordID: Succ, one \
           binding",
     why "A BackendRecord that is deleted and created again has another uid, and so another \
@@ -107,7 +107,7 @@ async fn ens_05(lab: &Lab) -> CheckOutcome {
     lab.given_deregistered(&backend).await
 }
 
-check! { "ENS-06" ENS_06 = ens_06, must Ens, observer Required, needs [LoadBalancer, Backend],
+check! { "ENS-06" ENS_06 = ens_06, Must Ens, observer Required, needs [LoadBalancer, Backend],
     rule "Registering a second backend, or changing it, leaves the first unchanged",
     why "Each backend has its own record and its own calls. A driver that replaces the list with \
          the backend of one call takes all others out of service.",
@@ -130,7 +130,7 @@ async fn ens_06(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "ENS-07" ENS_07 = ens_07, must Ens, observer Required,
+check! { "ENS-07" ENS_07 = ens_07, Must Ens, observer Required,
     needs [LoadBalancer, Backend, ForeignBackend],
     rule "Backends that others registered survive ensureBackend, deregisterBackend and \
           ensureLoadBalancer",
@@ -146,10 +146,9 @@ async fn ens_07(lab: &Lab) -> CheckOutcome {
     lab.modify_backend("foreign", &foreign).await?;
     let survives = async |after: &str| -> CheckOutcome {
         lab.shown(&lb.lb_info, |seen| {
-            Failure::unless(seen.backend(&foreign.addr).is_some(), || {
-                let expected = format!("the foreign backend {} still registered", foreign.addr);
-                (expected, format!("it is missing after {after}"))
-            })
+            let expected = format!("the foreign backend {} still registered", foreign.addr);
+            let got = format!("it is missing after {after}");
+            Failure::unless(seen.backend(&foreign.addr).is_some(), expected, got)
         })
         .await
     };
@@ -170,7 +169,7 @@ async fn ens_07(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "ENS-08" ENS_08 = ens_08, should Ens, needs [LoadBalancer, Backend, UnknownLbInfo],
+check! { "ENS-08" ENS_08 = ens_08, Should Ens, needs [LoadBalancer, Backend, UnknownLbInfo],
     rule "ensureBackend returns Fail with a msg for a load balancer that does not exist",
     why "It may have been deleted outside of Kubernetes. After Succ the pod counts as registered \
          and gets no traffic.",
@@ -185,7 +184,7 @@ async fn ens_08(lab: &Lab) -> CheckOutcome {
     reply.fail(UNKNOWN)?.has_msg().map(drop)
 }
 
-check! { "ENS-09" ENS_09 = ens_09, should Ens, observer Required,
+check! { "ENS-09" ENS_09 = ens_09, Should Ens, observer Required,
     needs [LoadBalancer, Backend, Unbinding],
     rule "ensureBackend registers a backend again that was deregistered outside of Kubernetes",
     why "The call exists for this: a backend may be removed by mistake in the cloud's console, \

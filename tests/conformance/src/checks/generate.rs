@@ -21,12 +21,8 @@ async fn address(
 ) -> Result<(String, DriverReply), CheckError> {
     let reply = lab.succeeds(call, since).await?;
     let addr = reply.backend_addr().unwrap_or_default().to_owned();
-    reply.check(!addr.is_empty(), || {
-        (
-            format!("a backendAddr that is not empty, {since}"),
-            describe(&reply),
-        )
-    })?;
+    let expected = format!("a backendAddr that is not empty, {since}");
+    reply.check(!addr.is_empty(), expected, describe(&reply))?;
     Ok((addr, reply))
 }
 
@@ -40,13 +36,9 @@ async fn given_address(lab: &Lab, backend: &Backend) -> Result<String, CheckErro
 async fn stable_address(lab: &Lab, backend: &Backend) -> Result<String, CheckError> {
     let first = given_address(lab, backend).await?;
     let again = given_address(lab, backend).await?;
-    Failure::unless(again == first, || {
-        (
-            format!("backendAddr {first:?} each time"),
-            format!("backendAddr {again:?}"),
-        )
-    })
-    .blocked_by("GEN-03")?;
+    let expected = format!("backendAddr {first:?} each time");
+    Failure::unless(again == first, expected, format!("backendAddr {again:?}"))
+        .blocked_by("GEN-03")?;
     Ok(first)
 }
 
@@ -58,7 +50,7 @@ fn describe(reply: &DriverReply) -> String {
     }
 }
 
-check! { "GEN-01" GEN_01 = gen_01, must Gen, needs [LoadBalancer, Feature(PodBackends)],
+check! { "GEN-01" GEN_01 = gen_01, Must Gen, needs [LoadBalancer, Feature(PodBackends)],
     rule "generateBackendAddr returns Succ with a non-empty backendAddr for a pod and its port",
     why "The address is stored before anything is registered. If it is empty, the controller \
          retries indefinitely, and the pod gets no traffic.",
@@ -74,7 +66,7 @@ async fn gen_01(lab: &Lab) -> CheckOutcome {
     address(lab, &call, COMPLETE).await.map(drop)
 }
 
-check! { "GEN-02" GEN_02 = gen_02, must Gen, needs [LoadBalancer, Feature(ServiceBackends)],
+check! { "GEN-02" GEN_02 = gen_02, Must Gen, needs [LoadBalancer, Feature(ServiceBackends)],
     rule "generateBackendAddr returns Succ with a non-empty backendAddr for a service's node port \
           on a node",
     why "The address is stored before anything is registered. If it is empty, the controller \
@@ -91,7 +83,7 @@ async fn gen_02(lab: &Lab) -> CheckOutcome {
     address(lab, &call, COMPLETE).await.map(drop)
 }
 
-check! { "GEN-03" GEN_03 = gen_03, must Gen, needs [LoadBalancer, GeneratedBackend],
+check! { "GEN-03" GEN_03 = gen_03, Must Gen, needs [LoadBalancer, GeneratedBackend],
     rule "generateBackendAddr returns the same address for the same backend each time",
     why "The load balancer and the address identify a registered backend. If a response is lost \
          and the next one differs, the first address can stay registered indefinitely.",
@@ -106,17 +98,15 @@ async fn gen_03(lab: &Lab) -> CheckOutcome {
         let first = given_address(lab, &backend).await?;
         for _ in 1..lab.repeats().max(2) {
             let (again, reply) = address(lab, &backend.generate(), COMPLETE).await?;
-            reply.check(again == first, || {
-                let source = backend.source.backend_type();
-                let expected = format!("backendAddr {first:?}, as before for the same {source}");
-                (expected, format!("backendAddr {again:?}"))
-            })?;
+            let source = backend.source.backend_type();
+            let expected = format!("backendAddr {first:?}, as before for the same {source}");
+            reply.check(again == first, expected, format!("backendAddr {again:?}"))?;
         }
     }
     Ok(())
 }
 
-check! { "GEN-04" GEN_04 = gen_04, must Gen, needs [LoadBalancer, GeneratedBackend],
+check! { "GEN-04" GEN_04 = gen_04, Must Gen, needs [LoadBalancer, GeneratedBackend],
     rule "Backends that differ in the pod, the node or the port have different addresses",
     why "For the load balancer two backends with one address are the same. One of them gets no \
          traffic of its own, and deregistering either deregisters both.",
@@ -148,7 +138,7 @@ async fn all_differ(lab: &Lab, variants: Vec<Variant>) -> CheckOutcome {
     Ok(())
 }
 
-check! { "GEN-05" GEN_05 = gen_05, must Gen, needs [LoadBalancer, GeneratedBackend],
+check! { "GEN-05" GEN_05 = gen_05, Must Gen, needs [LoadBalancer, GeneratedBackend],
     rule "generateBackendAddr returns an address without parameters as well as with them",
     why "The specification has parameters in this request, but the original controller leaves \
          them null. A driver that requires them never gets a backend registered there.",
@@ -160,9 +150,8 @@ check! { "GEN-05" GEN_05 = gen_05, must Gen, needs [LoadBalancer, GeneratedBacke
 async fn gen_05(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
     for backend in lab.generated_backends(&lb) {
-        let with = backend
-            .generate()
-            .with("parameters", json!(backend.parameters));
+        let parameters = json!(backend.parameters);
+        let with = backend.generate().with("parameters", parameters);
         let with = address(lab, &with, "also with parameters, as in the specification").await;
         let null = backend.generate().with("parameters", Value::Null);
         let since = "also with parameters null, as the original controller sends it";
@@ -190,7 +179,7 @@ async fn gen_05(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "GEN-06" GEN_06 = gen_06, must Gen, observer Required,
+check! { "GEN-06" GEN_06 = gen_06, Must Gen, observer Required,
     needs [LoadBalancer, GeneratedBackend],
     rule "generateBackendAddr registers nothing and leaves the load balancer unchanged",
     why "The controller stores the address before it registers anything, so that it can \
@@ -220,7 +209,7 @@ async fn gen_06(lab: &Lab) -> CheckOutcome {
     lab.is_unchanged(&lb.lb_info, before.as_ref(), since).await
 }
 
-check! { "GEN-07" GEN_07 = gen_07, should Gen, needs [LoadBalancer, GeneratedBackend],
+check! { "GEN-07" GEN_07 = gen_07, Should Gen, needs [LoadBalancer, GeneratedBackend],
     rule "The driver accepts the port as port, as portNumber and without a protocol, which \
           defaults to TCP",
     why "Drivers and controllers of the earlier edition use portNumber only, those of the later \
@@ -253,13 +242,12 @@ async fn gen_07(lab: &Lab) -> CheckOutcome {
 }
 
 fn is_same(addr: &str, expected: &str, how: &str, reply: &DriverReply) -> CheckOutcome {
-    reply.check(addr == expected, || {
-        let expected = format!("backendAddr {expected:?} {how}, as for the same backend otherwise");
-        (expected, format!("backendAddr {addr:?}"))
-    })
+    let is_same = addr == expected;
+    let expected = format!("backendAddr {expected:?} {how}, as for the same backend otherwise");
+    reply.check(is_same, expected, format!("backendAddr {addr:?}"))
 }
 
-check! { "GEN-08" GEN_08 = gen_08, should Gen, needs [LoadBalancer],
+check! { "GEN-08" GEN_08 = gen_08, Should Gen, needs [LoadBalancer],
     rule "Without an address, because the pod has no IP yet or the driver has no such backends, \
           generateBackendAddr returns Fail with a msg or Running, never Succ",
     why "The controller requests an empty address again without a message to the user. An address \
@@ -285,12 +273,9 @@ async fn gen_08(lab: &Lab) -> CheckOutcome {
     }
     let nothing = lab.pod_backend(&lb).of(Source::Static);
     let reply = lab.call(&nothing.generate().invalid()).await;
-    reply.check(reply.status() != Some(Status::Succ), || {
-        (
-            "not Succ, since podBackend and serviceBackend are both null",
-            describe(&reply),
-        )
-    })
+    let expected = "not Succ, since podBackend and serviceBackend are both null";
+    let has_succeeded = reply.status() == Some(Status::Succ);
+    reply.check(!has_succeeded, expected, describe(&reply))
 }
 
 /// Pods that have not started yet.
@@ -308,13 +293,9 @@ async fn without_ip(lab: &Lab, lb: &LoadBalancer) -> CheckOutcome {
             continue;
         };
         // Some clouds identify pods by name: their addresses do not contain the IP, and are unique.
-        let has_ip = addr.contains(ip_of(&pod));
-        reply.check(!has_ip && seen.as_ref() != Some(&without), || {
-            (
-                format!("Fail with a msg, or Running, {since}"),
-                describe(&reply),
-            )
-        })?;
+        let is_right = !addr.contains(ip_of(&pod)) && seen.as_ref() != Some(&without);
+        let expected = format!("Fail with a msg, or Running, {since}");
+        reply.check(is_right, expected, describe(&reply))?;
         seen = Some(without);
     }
     if seen.is_some() {
@@ -342,26 +323,20 @@ fn no_success(reply: &DriverReply, since: &str) -> Result<Option<String>, CheckE
         Status::Fail => reply.has_msg().map(|_| None),
         Status::Succ => {
             let addr = reply.backend_addr();
-            reply.check(addr.is_some(), || {
-                (
-                    format!("Fail with a msg, or Running, {since}"),
-                    describe(reply),
-                )
-            })?;
+            let expected = format!("Fail with a msg, or Running, {since}");
+            reply.check(addr.is_some(), expected, describe(reply))?;
             Ok(addr.map(str::to_owned))
         }
     }
 }
 
 fn ip_of(backend: &Backend) -> &str {
-    let ip = backend
-        .source
-        .sent()
-        .and_then(|sent| sent["pod"]["status"]["podIP"].as_str());
-    ip.unwrap_or_default()
+    let sent = backend.source.sent();
+    sent.and_then(|sent| sent["pod"]["status"]["podIP"].as_str())
+        .unwrap_or_default()
 }
 
-check! { "GEN-09" GEN_09 = gen_09, must Gen, needs [LoadBalancer, Feature(PodBackends)],
+check! { "GEN-09" GEN_09 = gen_09, Must Gen, needs [LoadBalancer, Feature(PodBackends)],
     rule "generateBackendAddr returns the address of a pod also where the request has the \
           additional member endpointBackend, with the same address and port",
     why "Controllers that register the endpoints of a service send both. A driver that refuses \
@@ -383,10 +358,8 @@ async fn gen_09(lab: &Lab) -> CheckOutcome {
     }
     // A cloud may know endpoints by another form of address, but it is the same each time.
     let (again, _) = address(lab, &both, COMPLETE).await?;
-    reply.check(again == addr, || {
-        let expected = format!("backendAddr {addr:?}, as before for the same endpoint");
-        (expected, format!("backendAddr {again:?}"))
-    })?;
+    let expected = format!("backendAddr {addr:?}, as before for the same endpoint");
+    reply.check(again == addr, expected, format!("backendAddr {again:?}"))?;
     lab.note("the address of a pod is another one where the request has endpointBackend");
     Ok(())
 }
@@ -405,7 +378,7 @@ fn of_pod(sent: &Value) -> Value {
     })
 }
 
-check! { "GEN-10" GEN_10 = gen_10, must Gen, needs [LoadBalancer, Feature(EndpointBackends)],
+check! { "GEN-10" GEN_10 = gen_10, Must Gen, needs [LoadBalancer, Feature(EndpointBackends)],
     rule "generateBackendAddr returns Succ with a non-empty backendAddr for an endpoint of a \
           service that is no pod, and another one for another endpoint",
     why "Such endpoints are in slices made by hand, for what runs outside of the cluster. If the \

@@ -15,7 +15,7 @@ fn summary(reply: &DriverReply) -> String {
     reply.summary()
 }
 
-check! { "HLTH-01" HLTH_01 = hlth_01, must Hlth,
+check! { "HLTH-01" HLTH_01 = hlth_01, Must Hlth,
     rule "A working driver responds to POST healthz ({}) with {\"healthy\": true}, each time",
     why "The original controller configures healthz for every driver. A driver without it counts \
          as broken, although it works.",
@@ -31,7 +31,7 @@ async fn hlth_01(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "HLTH-02" HLTH_02 = hlth_02, should Hlth, runs Exclusive,
+check! { "HLTH-02" HLTH_02 = hlth_02, Should Hlth, runs Exclusive,
     rule "healthz responds within a second, also during 20 concurrent calls and while an \
           operation is Running",
     why "Probes wait about a second. A driver that responds later is restarted in the middle of \
@@ -45,7 +45,7 @@ check! { "HLTH-02" HLTH_02 = hlth_02, should Hlth, runs Exclusive,
 async fn hlth_02(lab: &Lab) -> CheckOutcome {
     let idle = lab.call(&healthz()).await;
     let is_valid = idle.healthy().is_some();
-    idle.check(is_valid, || ("a response with healthy", summary(&idle)))
+    idle.check(is_valid, "a response with healthy", summary(&idle))
         .blocked_by("HLTH-01")?;
     let mut slow: Vec<DriverReply> = [idle].into_iter().filter(is_slow).collect();
     // During the creation asynchronous drivers have a Running operation.
@@ -63,16 +63,13 @@ async fn hlth_02(lab: &Lab) -> CheckOutcome {
         let Some(slowest) = slow.iter().max_by_key(|reply| reply.exchange.took) else {
             break;
         };
-        slowest.check(slow.len() < TOO_MANY, || {
-            let expected = format!("a response within {LIMIT:?}, also during other calls");
-            (expected, format!("{}, {}", took(slowest), summary(slowest)))
-        })?;
+        let expected = format!("a response within {LIMIT:?}, also during other calls");
+        let got = format!("{}, {}", took(slowest), summary(slowest));
+        slowest.check(slow.len() < TOO_MANY, expected, got)?;
     }
     if let [once] = &slow[..] {
-        lab.note(format!(
-            "one response came {}, later ones in time",
-            took(once)
-        ));
+        let took = took(once);
+        lab.note(format!("one response came {took}, later ones in time"));
     }
     Ok(())
 }
@@ -104,12 +101,9 @@ async fn during<T>(
         for _ in 0..MAX_CALLS {
             let reply = lab.call(&healthz()).await;
             let is_slow = is_slow(&reply);
-            reply.check(reply.healthy().is_some() || is_slow, || {
-                (
-                    "a response with healthy, also during other calls",
-                    summary(&reply),
-                )
-            })?;
+            let expected = "a response with healthy, also during other calls";
+            let is_right = reply.healthy().is_some() || is_slow;
+            reply.check(is_right, expected, summary(&reply))?;
             slow.extend(is_slow.then_some(reply));
             if slow.len() >= TOO_MANY || done.load(Ordering::Relaxed) {
                 break;
@@ -151,7 +145,7 @@ async fn calls(lab: &Lab, load_balancer: Option<&LoadBalancer>) -> Vec<WebhookCa
     calls
 }
 
-check! { "HLTH-03" HLTH_03 = hlth_03, should Hlth,
+check! { "HLTH-03" HLTH_03 = hlth_03, Should Hlth,
     rule "healthz responds to a POST without a body as to {}",
     why "Probes of other tools send no body. To them a driver that requires JSON is down.",
     source "derived: the request has no fields (b151)",
@@ -168,9 +162,8 @@ async fn hlth_03(lab: &Lab) -> CheckOutcome {
 }
 
 fn is_healthy(reply: &DriverReply, since: &str) -> CheckOutcome {
-    reply.check(reply.healthy() == Some(true), || {
-        (format!("healthy true, {since}"), summary(reply))
-    })
+    let expected = format!("healthy true, {since}");
+    reply.check(reply.healthy() == Some(true), expected, summary(reply))
 }
 
 /// The number of concurrent calls.

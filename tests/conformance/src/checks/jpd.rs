@@ -1,11 +1,7 @@
 //! judgePodDeregister: pods that stay registered although they are not ready.
 
-mod pods;
-
 use super::prelude::*;
 use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest};
-pub(super) use pods::not_ready;
-use pods::{PodName, kept};
 
 pub(super) const CHECKS: &[&Check] = &[&JPD_01, &JPD_02, &JPD_03, &JPD_04];
 
@@ -15,7 +11,7 @@ pub(super) fn judge(pods: &[Value]) -> WebhookCall {
         .with("notReadyPods", pods.to_vec())
 }
 
-check! { "JPD-01" JPD_01 = jpd_01, must Jpd, needs [Feature(JudgePodDeregister)],
+check! { "JPD-01" JPD_01 = jpd_01, Must Jpd, needs [Feature(JudgePodDeregister)],
     rule "The response has succ, and doNotDeregister lists the pods to keep, each an object with \
           metadata.name and metadata.namespace",
     why "The controller matches pods by name. It deregisters every pod that it does not find in \
@@ -32,9 +28,9 @@ async fn jpd_01(lab: &Lab) -> CheckOutcome {
     let decides = reply.any_decision(DECLARED)?;
     let kept = kept(&reply)?;
     if !decides {
+        let summary = reply.summary();
         lab.note(format!(
-            "the driver did not decide about the pods: {}",
-            reply.summary()
+            "the driver did not decide about the pods: {summary}"
         ));
     } else if kept.is_empty() {
         lab.note(
@@ -51,7 +47,7 @@ async fn jpd_01(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "JPD-02" JPD_02 = jpd_02, must Jpd, needs [Feature(JudgePodDeregister)],
+check! { "JPD-02" JPD_02 = jpd_02, Must Jpd, needs [Feature(JudgePodDeregister)],
     rule "doNotDeregister contains only pods of notReadyPods of the same request",
     why "The controller ignores other pods. A pod that the driver returns under another name or \
          uid is deregistered.",
@@ -88,7 +84,7 @@ async fn jpd_02(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "JPD-03" JPD_03 = jpd_03, must Jpd, needs [Feature(JudgePodDeregister)],
+check! { "JPD-03" JPD_03 = jpd_03, Must Jpd, needs [Feature(JudgePodDeregister)],
     rule "For an empty notReadyPods the response is succ true with no pods to keep",
     why "Nothing can go wrong here. A driver that returns succ false triggers the group's \
          failurePolicy without need.",
@@ -111,7 +107,7 @@ async fn jpd_03(lab: &Lab) -> CheckOutcome {
 /// The time limit of a response.
 const LIMIT: Duration = Duration::from_secs(2);
 
-check! { "JPD-04" JPD_04 = jpd_04, should Jpd, needs [Without(JudgePodDeregister)],
+check! { "JPD-04" JPD_04 = jpd_04, Should Jpd, needs [Without(JudgePodDeregister)],
     rule "A driver without judgePodDeregister responds to it at once, with succ false or a status \
           other than 200",
     why "Then the group's failurePolicy decides. While the driver keeps the controller waiting, \
@@ -137,4 +133,98 @@ async fn jpd_04(lab: &Lab) -> CheckOutcome {
         "the driver supports judgePodDeregister, although the fixture's features do not name it",
     );
     Ok(())
+}
+
+/// Pods that are not ready for several reasons. The fixture's pod template may add what makes the
+/// driver keep one.
+pub(super) fn not_ready(lab: &Lab) -> Vec<Value> {
+    let waiting = |reason: &str| json!({"waiting": {"reason": reason}});
+    [
+        ("Running", json!({"running": {}})),
+        ("Running", waiting("CrashLoopBackOff")),
+        ("Pending", waiting("ContainerCreating")),
+        ("Failed", json!({"terminated": {"exitCode": 1}})),
+    ]
+    .into_iter()
+    .map(|(phase, state)| {
+        let mut pod = pod(lab.pod_backend(&lab.load_balancer()));
+        pod["status"]["phase"] = json!(phase);
+        let not_ready = json!({"type": "Ready", "status": "False"});
+        pod["status"]["conditions"] = json!([not_ready]);
+        let status = json!({"name": "main", "ready": false, "restartCount": 1, "state": state});
+        pod["status"]["containerStatuses"] = json!([status]);
+        pod
+    })
+    .collect()
+}
+
+fn pod(backend: Backend) -> Value {
+    match backend.source {
+        Source::Pod(mut sent) => sent["pod"].take(),
+        _ => Value::Null,
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PodName {
+    namespace: String,
+    name: String,
+    /// Empty when it is missing.
+    uid: String,
+}
+
+impl PodName {
+    /// The name of a pod, if it has one and a namespace.
+    fn of(pod: &Value) -> Option<Self> {
+        let text = |field: &str| {
+            let value = pod.get("metadata")?.get(field)?.as_str()?;
+            (!value.is_empty()).then(|| value.to_owned())
+        };
+        Some(Self {
+            namespace: text("namespace")?,
+            name: text("name")?,
+            uid: text("uid").unwrap_or_default(),
+        })
+    }
+
+    /// True if both may name the same pod.
+    fn matches(&self, pod: &Self) -> bool {
+        let same_uid = self.uid.is_empty() || self.uid == pod.uid;
+        self.namespace == pod.namespace && self.name == pod.name && same_uid
+    }
+}
+
+/// The pods in `doNotDeregister`.
+///
+/// # Errors
+/// [`CheckError::Failed`], when it is not a list of pods with names and namespaces.
+fn kept(reply: &DriverReply) -> Result<Vec<PodName>, CheckError> {
+    let wrong = |got: String| {
+        let expected = "doNotDeregister as an array of Pod objects, each with metadata.name and \
+                        metadata.namespace, or null";
+        Err(reply.failed(expected, got))
+    };
+    let pods = match reply.field("doNotDeregister") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(pods)) => pods,
+        Some(other) => return wrong(format!("doNotDeregister {}", cut(other))),
+    };
+    let mut names = Vec::new();
+    for pod in pods {
+        match PodName::of(pod) {
+            Some(name) => names.push(name),
+            None => return wrong(format!("an entry {}", cut(pod))),
+        }
+    }
+    Ok(names)
+}
+
+/// A value as JSON of at most 120 characters.
+fn cut(value: &Value) -> String {
+    const LONGEST: usize = 120;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
 }

@@ -1,14 +1,14 @@
 //! Latency, verified over every call of the run.
 
 use super::prelude::*;
-use super::tour::{call_all_webhooks, webhooks};
+use super::tour::{call_all_webhooks, webhook_calls, webhooks};
 
 pub(super) const CHECKS: &[&Check] = &[&LAT_01, &LAT_02, &LAT_03];
 
 /// The time limit for 95% of the responses.
 const USUAL: Duration = Duration::from_secs(2);
 
-check! { "LAT-01" LAT_01 = lat_01, must Lat, runs Last,
+check! { "LAT-01" LAT_01 = lat_01, Must Lat, runs Last,
     rule "Every call gets a response before the webhook's timeout",
     why "The controller then closes the connection and calls again. An operation that takes \
          longer each time never ends, and its result is never read.",
@@ -21,14 +21,14 @@ async fn lat_01(lab: &Lab) -> CheckOutcome {
     call_all_webhooks(lab).await;
     let mut late: Vec<_> = calls(lab)
         .into_iter()
-        .filter(|(webhook, exchange)| exchange.took >= lab.timeout(webhook))
+        .filter(|(webhook, exchange)| exchange.took >= lab.run.timeout(webhook))
         .collect();
     let count = late.len();
     late.sort_by_key(|(_, exchange)| std::cmp::Reverse(exchange.took));
     let Some((webhook, longest)) = late.into_iter().next() else {
         return Ok(());
     };
-    let timeout = lab.timeout(webhook);
+    let timeout = lab.run.timeout(webhook);
     let took = longest.took;
     let what = match &longest.outcome {
         Ok(_) => format!("a response of {webhook} after {took:.1?}"),
@@ -39,7 +39,7 @@ async fn lat_01(lab: &Lab) -> CheckOutcome {
     Err(DriverReply::new(longest).failed(expected, got))
 }
 
-check! { "LAT-02" LAT_02 = lat_02, should Lat, runs Last,
+check! { "LAT-02" LAT_02 = lat_02, Should Lat, runs Last,
     rule "95% of the calls of validateLoadBalancer and validateBackend get a response within 2 \
           seconds",
     why "They are made while kubectl apply waits.",
@@ -67,7 +67,7 @@ async fn lat_02(lab: &Lab) -> CheckOutcome {
     usual(lab, is_validation)
 }
 
-check! { "LAT-03" LAT_03 = lat_03, should Lat, runs Last,
+check! { "LAT-03" LAT_03 = lat_03, Should Lat, runs Last,
     rule "95% of the calls of each other webhook get a response within 2 seconds",
     why "Running exists so that controllers need not wait for long operations: one with hundreds \
          of backends has as many open calls.",
@@ -115,12 +115,10 @@ fn usual_times(lab: &Lab, webhook: &str) -> Vec<Duration> {
 
 /// The run's calls that the specification allows, with a response or a timeout.
 fn calls(lab: &Lab) -> Vec<(&'static str, Arc<Exchange>)> {
-    lab.record()
-        .into_iter()
-        .filter(|exchange| exchange.kind != RequestKind::Invalid)
-        .filter(|exchange| matches!(exchange.outcome, Ok(_) | Err(NoResponse::TimedOut(_))))
-        .filter_map(|exchange| Some((exchange.webhook?, exchange)))
-        .collect()
+    webhook_calls(lab, |exchange| {
+        exchange.kind != RequestKind::Invalid
+            && matches!(exchange.outcome, Ok(_) | Err(NoResponse::TimedOut(_)))
+    })
 }
 
 /// The time that this percentage of the times does not exceed, by the nearest rank; of few times the

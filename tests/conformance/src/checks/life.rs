@@ -10,7 +10,7 @@ pub(super) use cycle::{LifeCycle, Strategy};
 pub(super) const CHECKS: &[&Check] = &[&LIFE_01, &LIFE_02, &LIFE_03, &LIFE_04, &LIFE_05, &LIFE_06];
 
 // Nothing may be left behind, so no other check may create load balancers.
-check! { "LIFE-01" LIFE_01 = life_01, must Life, observer Improves, needs [LoadBalancer],
+check! { "LIFE-01" LIFE_01 = life_01, Must Life, observer Improves, needs [LoadBalancer],
     runs Counting,
     rule "A load balancer and a backend are validated, created, changed and deleted, each call by \
           the rules, and nothing is left behind",
@@ -24,7 +24,7 @@ async fn life_01(lab: &Lab) -> CheckOutcome {
     run(lab, Strategy::Once).await
 }
 
-check! { "LIFE-02" LIFE_02 = life_02, must Life, observer Improves, needs [LoadBalancer],
+check! { "LIFE-02" LIFE_02 = life_02, Must Life, observer Improves, needs [LoadBalancer],
     runs Counting,
     rule "The life cycle succeeds with the same results when every call is made twice",
     why "Any response may get lost, and a controller may crash before it stores one. It then \
@@ -38,7 +38,7 @@ async fn life_02(lab: &Lab) -> CheckOutcome {
     run(lab, Strategy::Twice).await
 }
 
-check! { "LIFE-03" LIFE_03 = life_03, must Life, observer Improves, needs [LoadBalancer],
+check! { "LIFE-03" LIFE_03 = life_03, Must Life, observer Improves, needs [LoadBalancer],
     runs Counting,
     rule "The life cycle succeeds when every call was made before and its connection closed, \
           during the request or while the driver was working",
@@ -54,7 +54,7 @@ async fn life_03(lab: &Lab) -> CheckOutcome {
     run(lab, Strategy::AfterHangUps).await
 }
 
-check! { "LIFE-04" LIFE_04 = life_04, should Life, observer Improves, needs [LoadBalancer, Backend],
+check! { "LIFE-04" LIFE_04 = life_04, Should Life, observer Improves, needs [LoadBalancer, Backend],
     rule "When 20 backends are replaced, each new one registered before an old one is \
           deregistered, at least 20 are registered at any time",
     why "Every rolling update does this. A driver that replaces the whole list, or deregisters \
@@ -66,8 +66,8 @@ check! { "LIFE-04" LIFE_04 = life_04, should Life, observer Improves, needs [Loa
 
 async fn life_04(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
-    lab.require("ENS-01")?;
-    lab.require("DRG-01")?;
+    lab.run.require("ENS-01")?;
+    lab.run.require("DRG-01")?;
     let mut old = lab.given_backends(&lb, 2 * BACKENDS).await?;
     let new = old.split_off(BACKENDS);
     let old = lab.given_all_bound(old).await?;
@@ -113,12 +113,8 @@ async fn enough(lab: &Lab, all: &[&Backend]) -> Result<bool, CheckError> {
         .iter()
         .filter(|one| seen.backend(&one.addr).is_some())
         .count();
-    Failure::unless(count >= BACKENDS, || {
-        (
-            format!("{BACKENDS} backends in the cloud at any time"),
-            format!("{count} in between"),
-        )
-    })?;
+    let expected = format!("{BACKENDS} backends in the cloud at any time");
+    Failure::unless(count >= BACKENDS, expected, format!("{count} in between"))?;
     Ok(true)
 }
 
@@ -126,7 +122,7 @@ async fn enough(lab: &Lab, all: &[&Backend]) -> Result<bool, CheckError> {
 const ROUNDS: usize = 5;
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
-check! { "LIFE-05" LIFE_05 = life_05, should Life, observer Improves, needs [LoadBalancer, Restart],
+check! { "LIFE-05" LIFE_05 = life_05, Should Life, observer Improves, needs [LoadBalancer, Restart],
     runs Exclusive,
     rule "The life cycle succeeds when the driver is restarted before each call",
     why "Drivers are updated, moved to other nodes and killed when memory runs out, at any time.",
@@ -140,11 +136,7 @@ async fn life_05(lab: &Lab) -> CheckOutcome {
 }
 
 async fn run(lab: &Lab, strategy: Strategy) -> CheckOutcome {
-    let cycle = LifeCycle::new(lab, strategy);
-    match strategy {
-        Strategy::Once => cycle.run().await,
-        _ => cycle.based_on("LIFE-01").run().await,
-    }
+    LifeCycle { lab, strategy }.run().await
 }
 
 /// The number of backends, and how many are replaced at a time, as in a Deployment with
@@ -153,7 +145,7 @@ const BACKENDS: usize = 20;
 const SURGE: usize = 5;
 const PAUSE: Duration = Duration::from_millis(20);
 
-check! { "LIFE-06" LIFE_06 = life_06, should Life, observer Improves, needs [LoadBalancer, Backend],
+check! { "LIFE-06" LIFE_06 = life_06, Should Life, observer Improves, needs [LoadBalancer, Backend],
     rule "When the load balancer is deleted before its backends are deregistered, all calls \
           succeed in the end",
     why "When a namespace is deleted its objects are deleted in any order. A call that never \

@@ -1,14 +1,11 @@
 //! listBackends: the backends of a load balancer, with which controllers find what was left over.
 
-mod listed;
-
 use super::prelude::*;
-pub(super) use listed::list;
-use listed::{Listed, listed, listed_if_any};
+use lbcf_driver_sdk::webhook::{ListBackends, ListBackendsRequest};
 
 pub(super) const CHECKS: &[&Check] = &[&LST_01, &LST_02, &LST_03, &LST_04, &LST_05, &LST_06];
 
-check! { "LST-01" LST_01 = lst_01, must Lst, observer Improves,
+check! { "LST-01" LST_01 = lst_01, Must Lst, observer Improves,
     needs [Feature(ListBackends), LoadBalancer, Backend],
     rule "listBackends returns every registered backend with its backendAddr and its parameters",
     why "The controller compares the list with its records. A backend that is missing is never \
@@ -26,28 +23,23 @@ async fn lst_01(lab: &Lab) -> CheckOutcome {
         lab.is_registered(backend).await.blocked_by("ENS-01")?;
     }
     let list = listed(lab, &lb.lb_info).await?;
-    for Backend {
-        addr, parameters, ..
-    } in &backends
-    {
+    for backend in &backends {
+        let addr = &backend.addr;
         let Some(listed) = &list.has(addr)?.parameters else {
             lab.note("the list has no parameters");
             continue;
         };
-        for (key, value) in parameters {
+        for (key, value) in &backend.parameters {
             let got = listed.get(key).and_then(Value::as_str);
-            list.reply.check(got == Some(value), || {
-                (
-                    format!("parameters.{key} {value:?} of {addr}"),
-                    format!("{got:?}"),
-                )
-            })?;
+            let expected = format!("parameters.{key} {value:?} of {addr}");
+            list.reply
+                .check(got == Some(value), expected, format!("{got:?}"))?;
         }
     }
     Ok(())
 }
 
-check! { "LST-02" LST_02 = lst_02, must Lst, observer Improves,
+check! { "LST-02" LST_02 = lst_02, Must Lst, observer Improves,
     needs [Feature(ListBackends), LoadBalancer, Backend],
     rule "listBackends does not return a backend that was deregistered",
     why "The controller reports it as left over, and calls deregisterBackend for it again and \
@@ -57,22 +49,19 @@ check! { "LST-02" LST_02 = lst_02, must Lst, observer Improves,
 }
 
 async fn lst_02(lab: &Lab) -> CheckOutcome {
-    lab.require("LST-01")?;
+    lab.run.require("LST-01")?;
     let (lb, backend) = lab.given_registered_backend().await?;
     let list = listed(lab, &lb.lb_info).await.blocked_by("LST-01")?;
     list.has(&backend.addr).blocked_by("LST-01")?;
     lab.given_deregistered(&backend).await?;
     lab.is_deregistered(&backend).await.blocked_by("DRG-01")?;
     let list = listed(lab, &lb.lb_info).await?;
-    list.reply.check(list.find(&backend.addr).is_none(), || {
-        (
-            format!("no backend {}, since it was deregistered", backend.addr),
-            "it is listed",
-        )
-    })
+    let expected = format!("no backend {}, since it was deregistered", backend.addr);
+    list.reply
+        .check(list.find(&backend.addr).is_none(), expected, "it is listed")
 }
 
-check! { "LST-03" LST_03 = lst_03, must Lst, observer Required,
+check! { "LST-03" LST_03 = lst_03, Must Lst, observer Required,
     needs [Feature(ListBackends), LoadBalancer, Backend, ForeignBackend],
     rule "listBackends changes nothing",
     why "Controllers call it at an interval, for load balancers that are in use.",
@@ -82,7 +71,7 @@ check! { "LST-03" LST_03 = lst_03, must Lst, observer Required,
 }
 
 async fn lst_03(lab: &Lab) -> CheckOutcome {
-    lab.require("LST-01")?;
+    lab.run.require("LST-01")?;
     let lb = lab.given_load_balancer().await?;
     let [foreign, backend, _] = lab.given_three(&lb).await?;
     lab.given_bound(backend).await?;
@@ -95,7 +84,7 @@ async fn lst_03(lab: &Lab) -> CheckOutcome {
     lab.is_unchanged(&lb.lb_info, before.as_ref(), since).await
 }
 
-check! { "LST-04" LST_04 = lst_04, must Lst, needs [Feature(ListBackends), LoadBalancer, Backend],
+check! { "LST-04" LST_04 = lst_04, Must Lst, needs [Feature(ListBackends), LoadBalancer, Backend],
     rule "If listBackends returns a recordID, it is that of the ensureBackend that registered the \
           backend",
     why "The controller removes a backend that is left over only if its recordID proves that it \
@@ -106,7 +95,7 @@ check! { "LST-04" LST_04 = lst_04, must Lst, needs [Feature(ListBackends), LoadB
 }
 
 async fn lst_04(lab: &Lab) -> CheckOutcome {
-    lab.require("LST-01")?;
+    lab.run.require("LST-01")?;
     let (lb, backend) = lab.given_registered_backend().await?;
     // The parameters may change, the recordID stays.
     let backend = lab.given_bound(backend).await?;
@@ -116,14 +105,13 @@ async fn lst_04(lab: &Lab) -> CheckOutcome {
         lab.note("the list has no recordID, so controllers report what is left over, and keep it");
         return Ok(());
     }
-    let expected = format!("ensureBackend({})", backend.uid);
-    list.reply.check(*record_id == expected, || {
-        let expected = format!("recordID {expected:?} of {}, or none", backend.addr);
-        (expected, format!("{record_id:?}"))
-    })
+    let own = format!("ensureBackend({})", backend.uid);
+    let expected = format!("recordID {own:?} of {}, or none", backend.addr);
+    list.reply
+        .check(*record_id == own, expected, format!("{record_id:?}"))
 }
 
-check! { "LST-05" LST_05 = lst_05, must Lst, observer Required,
+check! { "LST-05" LST_05 = lst_05, Must Lst, observer Required,
     needs [Feature(ListBackends), LoadBalancer, Backend, ForeignBackend],
     rule "listBackends returns a backend that was registered by hand without a recordID",
     why "Controllers never remove what has no recordID. One that the driver makes up costs an \
@@ -133,24 +121,21 @@ check! { "LST-05" LST_05 = lst_05, must Lst, observer Required,
 }
 
 async fn lst_05(lab: &Lab) -> CheckOutcome {
-    lab.require("LST-01")?;
+    lab.run.require("LST-01")?;
     let (lb, foreign) = lab.given_unregistered_backend().await?;
     lab.modify_backend("foreign", &foreign).await?;
     let list = listed(lab, &lb.lb_info).await.blocked_by("LST-01")?;
-    let Some(Listed {
-        record_id, addr, ..
-    }) = list.find(&foreign.addr)
-    else {
+    let addr = &foreign.addr;
+    let Some(Listed { record_id, .. }) = list.find(addr) else {
         lab.note("the list has no backends that were registered by hand");
         return Ok(());
     };
-    list.reply.check(record_id.is_empty(), || {
-        let expected = format!("no recordID of {addr}, since no call registered it");
-        (expected, format!("{record_id:?}"))
-    })
+    let expected = format!("no recordID of {addr}, since no call registered it");
+    list.reply
+        .check(record_id.is_empty(), expected, format!("{record_id:?}"))
 }
 
-check! { "LST-06" LST_06 = lst_06, must Lst,
+check! { "LST-06" LST_06 = lst_06, Must Lst,
     needs [Feature(ListBackends), LoadBalancer, Backend, UnknownLbInfo],
     rule "listBackends returns Fail or an empty list for a load balancer that does not exist",
     why "It may have been deleted outside of Kubernetes. Backends of another load balancer would \
@@ -160,19 +145,118 @@ check! { "LST-06" LST_06 = lst_06, must Lst,
 }
 
 async fn lst_06(lab: &Lab) -> CheckOutcome {
-    lab.require("LST-01")?;
+    lab.run.require("LST-01")?;
     // So that there is a backend elsewhere.
     lab.given_registered_backend().await?;
     let unknown = lab.unknown_load_balancer().lb_info;
     let list = listed_if_any(lab, &unknown).await?;
-    match list
-        .as_ref()
-        .and_then(|list| Some((list, list.backends.first()?)))
-    {
-        None => Ok(()),
-        Some((list, listed)) => {
+    match list.as_ref().map(|list| (list, list.backends.first())) {
+        Some((list, Some(listed))) => {
             let got = format!("backend {}", listed.addr);
             Err(list.reply.failed("Fail, or an empty list", got))
         }
+        _ => Ok(()),
     }
+}
+
+pub(super) fn list(lab: &Lab, lb_info: &StringMap) -> WebhookCall {
+    WebhookCall::of::<ListBackends>(&ListBackendsRequest {
+        record_id: format!("listBackends({})", lab.uid()),
+        lb_info: lb_info.clone(),
+        ..Default::default()
+    })
+}
+
+#[derive(Debug, Clone)]
+struct Listed {
+    addr: String,
+    /// `None` when the driver does not know them.
+    parameters: Option<Map<String, Value>>,
+    /// Empty when it is missing.
+    record_id: String,
+}
+
+/// A response with Succ, and its backends.
+struct List {
+    reply: DriverReply,
+    backends: Vec<Listed>,
+}
+
+impl List {
+    fn find(&self, addr: &str) -> Option<&Listed> {
+        self.backends.iter().find(|listed| listed.addr == addr)
+    }
+
+    /// The backend with this address.
+    ///
+    /// # Errors
+    /// [`CheckError::Failed`], when it is not listed.
+    fn has(&self, addr: &str) -> Result<&Listed, CheckError> {
+        self.find(addr).ok_or_else(|| {
+            let expected = format!("backend {addr} in the list, since it is registered");
+            let addresses: Vec<&str> = self.backends.iter().map(|it| &*it.addr).collect();
+            self.reply
+                .failed(expected, format!("the listed addresses are {addresses:?}"))
+        })
+    }
+}
+
+/// Lists the backends of a load balancer that exists.
+///
+/// # Errors
+/// [`CheckError::Failed`], unless the driver succeeds with a list of backends.
+async fn listed(lab: &Lab, lb_info: &StringMap) -> Result<List, CheckError> {
+    let since = "since the load balancer exists and the fixture's features name listBackends";
+    let reply = lab.succeeds(&list(lab, lb_info), since).await?;
+    let backends = backends(&reply)?;
+    Ok(List { reply, backends })
+}
+
+/// Lists the backends of a load balancer that may not exist; `None` after Fail.
+async fn listed_if_any(lab: &Lab, lb_info: &StringMap) -> Result<Option<List>, CheckError> {
+    let reply = lab.until_done(&list(lab, lb_info)).await?;
+    if reply.status() != Some(Status::Succ) {
+        return Ok(None);
+    }
+    let backends = backends(&reply)?;
+    Ok(Some(List { reply, backends }))
+}
+
+fn backends(reply: &DriverReply) -> Result<Vec<Listed>, CheckError> {
+    let wrong = |got: String| {
+        let expected = "backends as an array of objects, each with a backendAddr, and with \
+                        parameters and recordID if the driver knows them";
+        Err(reply.failed(expected, got))
+    };
+    let entries = match reply.field("backends") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(entries)) => entries,
+        Some(other) => return wrong(format!("backends {other}")),
+    };
+    let mut backends = Vec::new();
+    for entry in entries {
+        match entry.as_object().and_then(read) {
+            Some(listed) => backends.push(listed),
+            None => return wrong(format!("an entry {entry}")),
+        }
+    }
+    Ok(backends)
+}
+
+fn read(entry: &Map<String, Value>) -> Option<Listed> {
+    let known = |name: &str| in_any_case(entry, name).filter(|value| !value.is_null());
+    Some(Listed {
+        addr: known("backendAddr")?
+            .as_str()
+            .filter(|addr| !addr.is_empty())?
+            .to_owned(),
+        parameters: match known("parameters") {
+            Some(parameters) => Some(parameters.as_object()?.clone()),
+            None => None,
+        },
+        record_id: match known("recordID") {
+            Some(record_id) => record_id.as_str()?.to_owned(),
+            None => String::new(),
+        },
+    })
 }

@@ -5,7 +5,7 @@ pub(super) use crate::call::{
     validate_backend, validate_backend_update,
 };
 pub(super) use crate::check::{Check, Concurrency, Need, Observer};
-pub(super) use crate::classification::{Feature, Group};
+pub(super) use crate::classification::{Feature, Group, Level};
 pub(super) use crate::exchange::{Exchange, NoResponse, Received, RequestKind};
 pub(super) use crate::lab::Lab;
 pub(super) use crate::outcome::{Blame as _, CheckError, CheckOutcome, Failure};

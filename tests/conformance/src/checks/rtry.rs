@@ -4,7 +4,7 @@ use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[&RTRY_01, &RTRY_02, &RTRY_03, &RTRY_04, &RTRY_05, &RTRY_06];
 
-check! { "RTRY-01" RTRY_01 = rtry_01, must Rtry, needs [LoadBalancer],
+check! { "RTRY-01" RTRY_01 = rtry_01, Must Rtry, needs [LoadBalancer],
     rule "A recordID may be any text: with parentheses, of 253 characters, with any letters",
     why "Controllers in the field write ensureBackend(<uid>); others may write something else. A \
          driver that checks its form, or uses it unchanged as a name in the cloud, fails each \
@@ -54,7 +54,7 @@ async fn rtry_01(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "RTRY-02" RTRY_02 = rtry_02, must Rtry, observer Improves, needs [LoadBalancer],
+check! { "RTRY-02" RTRY_02 = rtry_02, Must Rtry, observer Improves, needs [LoadBalancer],
     runs Counting,
     rule "A call whose connection was closed succeeds when it is repeated, and its work is done \
           once",
@@ -71,12 +71,12 @@ check! { "RTRY-02" RTRY_02 = rtry_02, must Rtry, observer Improves, needs [LoadB
 const LINGER: [u64; 3] = [0, 5, 50];
 
 async fn rtry_02(lab: &Lab) -> CheckOutcome {
-    lab.require("CLB-01")?;
+    lab.run.require("CLB-01")?;
     let before = lab.observe().await?;
     let mut created = Vec::new();
     for linger in LINGER.map(Duration::from_millis) {
         let lb = lab.load_balancer();
-        let _ = lab.call_and_hang_up(&lb.create(), linger).await;
+        lab.call_and_hang_up(&lb.create(), linger).await;
         created.push(lab.created(lb).await?);
     }
     let count = created.len();
@@ -87,16 +87,16 @@ async fn rtry_02(lab: &Lab) -> CheckOutcome {
     };
     for linger in LINGER.map(Duration::from_millis) {
         let backend = lab.given_backend(lb).await?;
-        let _ = lab.call_and_hang_up(&backend.ensure(), linger).await;
+        lab.call_and_hang_up(&backend.ensure(), linger).await;
         let backend = lab.registered(backend).await?;
         lab.is_bound_once(&backend).await?;
-        let _ = lab.call_and_hang_up(&backend.deregister(), linger).await;
+        lab.call_and_hang_up(&backend.deregister(), linger).await;
         lab.deregistered(&backend).await?;
     }
     Ok(())
 }
 
-check! { "RTRY-03" RTRY_03 = rtry_03, must Rtry, needs [LoadBalancer, InvalidLoadBalancer],
+check! { "RTRY-03" RTRY_03 = rtry_03, Must Rtry, needs [LoadBalancer, InvalidLoadBalancer],
     rule "After a Fail, a corrected call under the same recordID succeeds",
     why "The recordID belongs to the object. After the user's correction the next call has the \
          same one, and a driver that remembers the Fail never recovers.",
@@ -105,15 +105,15 @@ check! { "RTRY-03" RTRY_03 = rtry_03, must Rtry, needs [LoadBalancer, InvalidLoa
 }
 
 async fn rtry_03(lab: &Lab) -> CheckOutcome {
-    lab.require("CLB-01")?;
-    let invalid = lab.load_balancer_of(lab.fixture().load_balancer.invalid.first());
+    lab.run.require("CLB-01")?;
+    let invalid = lab.load_balancer_of(lab.run.fixture.load_balancer.invalid.first());
     let valid = lab.load_balancer().renewed(invalid.uid.clone());
     let reply = lab.until_done(&invalid.create()).await?;
     reply
         .fail("since the fixture declares it invalid")
         .blocked_by("CLB-05")?;
     let valid = lab.created(valid).await?;
-    let invalid = lab.fixture().backend.parameters.invalid.first();
+    let invalid = lab.run.fixture.backend.parameters.invalid.first();
     let Some(invalid) = invalid.filter(|_| lab.has_backends()) else {
         return Ok(());
     };
@@ -124,7 +124,7 @@ async fn rtry_03(lab: &Lab) -> CheckOutcome {
     lab.registered(backend).await.map(drop)
 }
 
-check! { "RTRY-04" RTRY_04 = rtry_04, should Rtry, observer Improves, needs [LoadBalancer],
+check! { "RTRY-04" RTRY_04 = rtry_04, Should Rtry, observer Improves, needs [LoadBalancer],
     runs Counting,
     rule "A call that arrives twice with the same retryID does no harm",
     why "Proxies and clients send a request again when its connection breaks.",
@@ -134,7 +134,7 @@ check! { "RTRY-04" RTRY_04 = rtry_04, should Rtry, observer Improves, needs [Loa
 
 async fn rtry_04(lab: &Lab) -> CheckOutcome {
     const SINCE: &str = "since the same call succeeded before";
-    lab.require("CLB-01")?;
+    lab.run.require("CLB-01")?;
     let before = lab.observe().await?;
     let lb = lab.load_balancer();
     lab.keeps_succeeding(3, &lb.create().retry_id(lab.uid()), SINCE)
@@ -153,7 +153,7 @@ async fn rtry_04(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "RTRY-05" RTRY_05 = rtry_05, should Rtry, needs [LoadBalancer, Backend, Fault],
+check! { "RTRY-05" RTRY_05 = rtry_05, Should Rtry, needs [LoadBalancer, Backend, Fault],
     runs Exclusive,
     rule "While the cloud fails, operations respond with HTTP 200, Fail or Running, and a msg; \
           afterwards they succeed",
@@ -173,11 +173,9 @@ async fn rtry_05(lab: &Lab) -> CheckOutcome {
         let has_status = matches!(reply.status(), Some(Status::Fail | Status::Running));
         let is_proper = has_status && reply.http_status() == Some(200) && !reply.msg().is_empty();
         outcome = outcome.and_then(|()| {
-            reply.check(is_proper, || {
-                let expected =
-                    "HTTP 200 with status Fail or Running and a msg, since the cloud does not work";
-                (expected, reply.summary())
-            })
+            let expected =
+                "HTTP 200 with status Fail or Running and a msg, since the cloud does not work";
+            reply.check(is_proper, expected, reply.summary())
         });
         if outcome.is_err() {
             break;
@@ -189,7 +187,7 @@ async fn rtry_05(lab: &Lab) -> CheckOutcome {
     lab.created(other).await.map(drop)
 }
 
-check! { "RTRY-06" RTRY_06 = rtry_06, should Rtry,
+check! { "RTRY-06" RTRY_06 = rtry_06, Should Rtry,
     rule "A failing call gets a response within the webhook's timeout: the driver's own retries \
           do not exceed it",
     why "The controller retries on its own. It closes the connection to a driver that retries for \
@@ -201,10 +199,10 @@ check! { "RTRY-06" RTRY_06 = rtry_06, should Rtry,
 
 async fn rtry_06(lab: &Lab) -> CheckOutcome {
     let mut calls = Vec::new();
-    for sample in &lab.fixture().load_balancer.invalid {
+    for sample in &lab.run.fixture.load_balancer.invalid {
         calls.push(lab.load_balancer_of(Some(sample)).create());
     }
-    if lab.fixture().load_balancer.unknown_lb_info.is_some() {
+    if lab.run.fixture.load_balancer.unknown_lb_info.is_some() {
         let unknown = lab.unknown_load_balancer();
         calls.extend([unknown.ensure(), lab.unknown_backend(&unknown).ensure()]);
     }

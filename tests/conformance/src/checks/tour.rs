@@ -1,12 +1,14 @@
-//! The exchanges for checks of the whole run, with at least one call of each webhook.
+//! The exchanges for checks of the whole run, with at least one call of each webhook, and what these
+//! checks have in common.
 
 use super::prelude::*;
 use super::{jpd, lst};
-use lbcf_driver_sdk::webhook::{Obligation, WebhookInfo};
+use lbcf_driver_sdk::webhook::{Class, Obligation, WebhookInfo};
+use std::collections::BTreeMap;
 
 /// The webhooks of this driver: the nine that every driver has (b12), and judgePodDeregister and
 /// listBackends if its features name them.
-pub(in crate::checks) fn webhooks(lab: &Lab) -> impl Iterator<Item = &'static WebhookInfo> {
+pub(super) fn webhooks(lab: &Lab) -> impl Iterator<Item = &'static WebhookInfo> {
     lbcf_driver_sdk::webhook::ALL
         .iter()
         .filter(|webhook| match webhook.obligation {
@@ -18,22 +20,31 @@ pub(in crate::checks) fn webhooks(lab: &Lab) -> impl Iterator<Item = &'static We
 
 /// The webhooks that controllers call for this driver: the address of a static backend is not
 /// generated.
-pub(in crate::checks) fn called_webhooks(lab: &Lab) -> impl Iterator<Item = &'static WebhookInfo> {
+pub(super) fn called_webhooks(lab: &Lab) -> impl Iterator<Item = &'static WebhookInfo> {
     let generates = lab.generates_addresses();
     webhooks(lab).filter(move |webhook| generates || webhook.name != "generateBackendAddr")
 }
 
 /// The valid webhook calls of the run.
-pub(in crate::checks) fn valid_calls(lab: &Lab) -> Vec<(&'static str, Arc<Exchange>)> {
-    lab.record()
+pub(super) fn valid_calls(lab: &Lab) -> Vec<(&'static str, Arc<Exchange>)> {
+    webhook_calls(lab, |exchange| exchange.kind == RequestKind::Valid)
+}
+
+/// The requests to webhooks, with their names.
+pub(super) fn webhook_calls(
+    lab: &Lab,
+    is_selected: impl Fn(&Exchange) -> bool,
+) -> Vec<(&'static str, Arc<Exchange>)> {
+    let mut exchanges = lab.run.record.all();
+    exchanges.retain(|exchange| is_selected(exchange));
+    let named = exchanges
         .into_iter()
-        .filter(|exchange| exchange.kind == RequestKind::Valid)
-        .filter_map(|exchange| Some((exchange.webhook?, exchange)))
-        .collect()
+        .filter_map(|exchange| Some((exchange.webhook?, exchange)));
+    named.collect()
 }
 
 /// Calls each webhook of the driver, unless the run already called all of them. The calls may fail.
-pub(in crate::checks) async fn call_all_webhooks(lab: &Lab) {
+pub(super) async fn call_all_webhooks(lab: &Lab) {
     let calls = valid_calls(lab);
     let called = |name: &str| calls.iter().any(|(webhook, _)| *webhook == name);
     if called_webhooks(lab).all(|webhook| called(webhook.name)) {
@@ -53,7 +64,7 @@ pub(in crate::checks) async fn call_all_webhooks(lab: &Lab) {
     lab.call(&validate).await;
     if backend.source != Source::Static {
         let reply = lab.call(&backend.generate()).await;
-        let unknown = lab.fixture().backend.unknown_addr.as_str();
+        let unknown = lab.run.fixture.backend.unknown_addr.as_str();
         backend.addr = reply.backend_addr().unwrap_or(unknown).to_owned();
     }
     lab.call(&backend.ensure()).await;
@@ -65,4 +76,60 @@ pub(in crate::checks) async fn call_all_webhooks(lab: &Lab) {
     }
     lab.call(&backend.deregister()).await;
     lab.call(&load_balancer.delete()).await;
+}
+
+pub(super) fn class_of(name: &str) -> Option<Class> {
+    let mut all = lbcf_driver_sdk::webhook::ALL.iter();
+    all.find(|webhook| webhook.name == name)
+        .map(|webhook| webhook.class)
+}
+
+/// Fails with the first response that has a `problem`, and counts all of them. `problem` gets the
+/// responses with a status from 200 to 299.
+pub(super) async fn verify_all(
+    lab: &Lab,
+    expected: &str,
+    problem: impl Fn(&'static str, &Received) -> Option<String>,
+) -> CheckOutcome {
+    call_all_webhooks(lab).await;
+    let mut exchanges = valid_calls(lab);
+    exchanges.retain(|(_, exchange)| {
+        matches!(&exchange.outcome, Ok(received) if (200..300).contains(&received.status))
+    });
+    first_problem(expected, exchanges, |webhook, exchange| {
+        problem(webhook, exchange.outcome.as_ref().ok()?)
+    })
+}
+
+/// Fails with the first exchange that has a `problem`, and counts all of them by webhook.
+pub(super) fn first_problem(
+    expected: &str,
+    exchanges: Vec<(&'static str, Arc<Exchange>)>,
+    problem: impl Fn(&'static str, &Exchange) -> Option<String>,
+) -> CheckOutcome {
+    let total = exchanges.len();
+    let mut first = None;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (webhook, exchange) in exchanges {
+        if let Some(problem) = problem(webhook, &exchange) {
+            *counts.entry(webhook).or_default() += 1;
+            first.get_or_insert((webhook, problem, exchange));
+        }
+    }
+    let Some((webhook, problem, exchange)) = first else {
+        return Ok(());
+    };
+    let count: usize = counts.values().sum();
+    let counts: Vec<_> = counts
+        .iter()
+        .map(|(name, count)| format!("{count} of {name}"))
+        .collect();
+    let counts = counts.join(", ");
+    let got = format!("{webhook}: {problem} ({count} of {total} responses: {counts})");
+    Err(DriverReply::new(exchange).failed(expected, got))
+}
+
+/// The body, if it is one JSON object.
+pub(super) fn object(received: &Received) -> Option<Map<String, Value>> {
+    serde_json::from_slice(&received.body).ok()
 }

@@ -6,7 +6,7 @@ pub(super) const CHECKS: &[&Check] = &[&VBE_01, &VBE_02, &VBE_03, &VBE_04, &VBE_
 
 /// Requires `succ: true`, unless the fixture has no valid sample.
 fn accepted(lab: &Lab, reply: &DriverReply, since: &str) -> CheckOutcome {
-    if lab.fixture().backend.parameters.valid.is_empty() && reply.decision() == Some(false) {
+    if lab.run.fixture.backend.parameters.valid.is_empty() && reply.decision() == Some(false) {
         return Err(CheckError::Skipped(
             "the driver rejects backends without parameters: needs backend.parameters.valid in \
              the fixture"
@@ -16,7 +16,7 @@ fn accepted(lab: &Lab, reply: &DriverReply, since: &str) -> CheckOutcome {
     reply.accepted(since).map(drop)
 }
 
-check! { "VBE-01" VBE_01 = vbe_01, must Vbe, needs [LoadBalancer, Backend],
+check! { "VBE-01" VBE_01 = vbe_01, Must Vbe, needs [LoadBalancer, Backend],
     rule "validateBackend accepts valid parameters for each of the driver's backend types: succ \
           true",
     why "The controller calls it while the user's BackendGroup is being stored, and sends Pod, \
@@ -42,7 +42,7 @@ async fn vbe_01(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "VBE-02" VBE_02 = vbe_02, must Vbe, needs [LoadBalancer, Backend, InvalidParameters],
+check! { "VBE-02" VBE_02 = vbe_02, Must Vbe, needs [LoadBalancer, Backend, InvalidParameters],
     rule "validateBackend rejects invalid parameters with HTTP 200, succ false and a msg with the \
           reason",
     why "Users read the msg when their object is rejected. With another HTTP status the \
@@ -56,7 +56,7 @@ check! { "VBE-02" VBE_02 = vbe_02, must Vbe, needs [LoadBalancer, Backend, Inval
 async fn vbe_02(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
     for backend_type in lab.backend_types() {
-        for parameters in &lab.fixture().backend.parameters.invalid {
+        for parameters in &lab.run.fixture.backend.parameters.invalid {
             let call = validate_backend(&lb, backend_type, &lab.filled(parameters));
             let since = "since the fixture declares these parameters invalid";
             lab.call(&call).await.rejected(since)?.has_msg()?;
@@ -65,7 +65,7 @@ async fn vbe_02(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "VBE-03" VBE_03 = vbe_03, must Vbe, needs [Backend],
+check! { "VBE-03" VBE_03 = vbe_03, Must Vbe, needs [Backend],
     rule "validateBackend validates parameters also before the load balancer is created: lbInfo \
           null or empty",
     why "Users apply a load balancer and its backends together. A driver that crashes without \
@@ -85,7 +85,7 @@ async fn vbe_03(lab: &Lab) -> CheckOutcome {
             is_rejected |= !lab.call(&call).await.any_decision(&since)?;
         }
     }
-    if is_rejected && !lab.fixture().backend.parameters.valid.is_empty() {
+    if is_rejected && !lab.run.fixture.backend.parameters.valid.is_empty() {
         lab.note(
             "valid parameters are rejected until the load balancer is created: users cannot apply \
              both at once",
@@ -94,7 +94,7 @@ async fn vbe_03(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "VBE-04" VBE_04 = vbe_04, must Vbe, needs [LoadBalancer, Backend],
+check! { "VBE-04" VBE_04 = vbe_04, Must Vbe, needs [LoadBalancer, Backend],
     rule "validateBackend accepts a valid update of parameters with OldParameters, with \
           oldParameters, and with both",
     why "The original controller writes OldParameters, the specification oldParameters, and newer \
@@ -108,7 +108,7 @@ check! { "VBE-04" VBE_04 = vbe_04, must Vbe, needs [LoadBalancer, Backend],
 async fn vbe_04(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
     let old = lab.valid_parameters().swap_remove(0);
-    let update = lab.fixture().backend.parameters.update.as_ref();
+    let update = lab.run.fixture.backend.parameters.update.as_ref();
     // A change of a group's pods is an update with unchanged parameters.
     let updates = [
         Some(old.clone()),
@@ -156,7 +156,7 @@ fn hint(failed: CheckError, spelling: &str) -> CheckError {
     }
 }
 
-check! { "VBE-05" VBE_05 = vbe_05, must Vbe, observer Improves, needs [LoadBalancer, Backend],
+check! { "VBE-05" VBE_05 = vbe_05, Must Vbe, observer Improves, needs [LoadBalancer, Backend],
     rule "validateBackend returns the same result each time, and leaves the load balancer \
           unchanged",
     why "The object may still be rejected by others after the driver accepted it. Nothing refers \
@@ -169,7 +169,7 @@ check! { "VBE-05" VBE_05 = vbe_05, must Vbe, observer Improves, needs [LoadBalan
 async fn vbe_05(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
     let before = lab.observed_created(&lb.lb_info).await?;
-    let samples = &lab.fixture().backend.parameters;
+    let samples = &lab.run.fixture.backend.parameters;
     let old = &lab.valid_parameters()[0];
     for backend_type in lab.backend_types() {
         let mut calls = vec![validate_backend(&lb, backend_type, old)];

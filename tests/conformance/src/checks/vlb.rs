@@ -6,7 +6,7 @@ pub(super) const CHECKS: &[&Check] = &[&VLB_01, &VLB_02, &VLB_03, &VLB_04, &VLB_
 
 /// Load balancers from the fixture's valid samples, or else an empty one.
 fn valid(lab: &Lab) -> Vec<LoadBalancer> {
-    let samples = &lab.fixture().load_balancer.valid;
+    let samples = &lab.run.fixture.load_balancer.valid;
     if samples.is_empty() {
         return vec![lab.load_balancer()];
     }
@@ -18,7 +18,7 @@ fn valid(lab: &Lab) -> Vec<LoadBalancer> {
 
 /// Requires `succ: true`, unless the fixture has no valid sample.
 fn accepted(lab: &Lab, reply: &DriverReply, since: &str) -> CheckOutcome {
-    if lab.fixture().load_balancer.valid.is_empty() && reply.decision() == Some(false) {
+    if lab.run.fixture.load_balancer.valid.is_empty() && reply.decision() == Some(false) {
         return Err(CheckError::Skipped(
             "the driver rejects an empty lbSpec: needs loadBalancer.valid in the fixture".into(),
         ));
@@ -26,7 +26,7 @@ fn accepted(lab: &Lab, reply: &DriverReply, since: &str) -> CheckOutcome {
     reply.accepted(since).map(drop)
 }
 
-check! { "VLB-01" VLB_01 = vlb_01, must Vlb, needs [LoadBalancer],
+check! { "VLB-01" VLB_01 = vlb_01, Must Vlb, needs [LoadBalancer],
     rule "validateLoadBalancer accepts a load balancer with valid lbSpec and attributes: succ \
           true",
     why "The controller calls it while the user's object is being stored. Without succ true users \
@@ -45,7 +45,7 @@ async fn vlb_01(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "VLB-02" VLB_02 = vlb_02, must Vlb, needs [InvalidLoadBalancer],
+check! { "VLB-02" VLB_02 = vlb_02, Must Vlb, needs [InvalidLoadBalancer],
     rule "validateLoadBalancer rejects an invalid load balancer with HTTP 200, succ false and a \
           msg with the reason",
     why "Users read the msg when their object is rejected. With another HTTP status the \
@@ -56,7 +56,7 @@ check! { "VLB-02" VLB_02 = vlb_02, must Vlb, needs [InvalidLoadBalancer],
 }
 
 async fn vlb_02(lab: &Lab) -> CheckOutcome {
-    for sample in &lab.fixture().load_balancer.invalid {
+    for sample in &lab.run.fixture.load_balancer.invalid {
         let reply = lab
             .call(&lab.load_balancer_of(Some(sample)).validate())
             .await;
@@ -69,7 +69,7 @@ async fn vlb_02(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "VLB-03" VLB_03 = vlb_03, must Vlb, needs [LoadBalancer],
+check! { "VLB-03" VLB_03 = vlb_03, Must Vlb, needs [LoadBalancer],
     rule "validateLoadBalancer accepts an update with unchanged or allowed attributes, and \
           rejects one with forbidden attributes",
     why "The controller calls it at each change of the object, even of a label. A driver that \
@@ -90,7 +90,7 @@ async fn vlb_03(lab: &Lab) -> CheckOutcome {
         "since the update leaves the attributes unchanged",
     )?;
 
-    let samples = &lab.fixture().load_balancer;
+    let samples = &lab.run.fixture.load_balancer;
     if samples.update.attributes.is_some() {
         let update = lb.validate_update(&lab.updated_attributes(&lb));
         let since = "since the fixture allows these attributes";
@@ -109,7 +109,7 @@ async fn vlb_03(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "VLB-04" VLB_04 = vlb_04, must Vlb, observer Required, needs [LoadBalancer], runs Counting,
+check! { "VLB-04" VLB_04 = vlb_04, Must Vlb, observer Required, needs [LoadBalancer], runs Counting,
     rule "validateLoadBalancer returns the same result each time, and creates and changes nothing",
     why "The object may still be rejected by others after the driver accepted it. Nothing refers \
          to what was created by then: it costs money and is never deleted.",
@@ -124,7 +124,7 @@ async fn vlb_04(lab: &Lab) -> CheckOutcome {
     let own_before = lab.observed_created(&given.lb_info).await?;
 
     // Two of each kind, because validations may be slow, and each is repeated many times.
-    let samples = &lab.fixture().load_balancer;
+    let samples = &lab.run.fixture.load_balancer;
     let mut calls: Vec<_> = valid(lab)
         .iter()
         .take(2)
@@ -149,7 +149,7 @@ async fn vlb_04(lab: &Lab) -> CheckOutcome {
         .await
 }
 
-check! { "VLB-05" VLB_05 = vlb_05, should Vlb, needs [LoadBalancer],
+check! { "VLB-05" VLB_05 = vlb_05, Should Vlb, needs [LoadBalancer],
     rule "validateLoadBalancer rejects an operation other than Create and Update with succ false",
     why "A driver that accepts unknown operations, or crashes, hides that a newer controller \
          requests something else.",

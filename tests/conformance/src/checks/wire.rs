@@ -1,20 +1,20 @@
 //! The wire format. Most of these checks make hardly any calls: they verify every response of the run.
 
-mod verify;
-
 use super::prelude::*;
-use super::tour::{call_all_webhooks, called_webhooks, valid_calls, webhooks};
+use super::tour::{
+    call_all_webhooks, called_webhooks, class_of, first_problem, object, valid_calls, verify_all,
+    webhook_calls, webhooks,
+};
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use lbcf_driver_sdk::webhook::Class;
-use verify::{class_of, first_problem, object, verify_all};
 
 pub(super) const CHECKS: &[&Check] = &[
     &WIRE_01, &WIRE_02, &WIRE_03, &WIRE_04, &WIRE_05, &WIRE_06, &WIRE_07, &WIRE_08, &WIRE_09,
     &WIRE_10, &WIRE_11, &WIRE_12, &WIRE_13,
 ];
 
-check! { "WIRE-01" WIRE_01 = wire_01, must Wire, runs Last,
+check! { "WIRE-01" WIRE_01 = wire_01, Must Wire, runs Last,
     rule "Each webhook of the driver, the nine of every driver and those that its features name, \
           responds to a valid POST with HTTP status 200, whatever the result is",
     why "Controllers treat every other status as a failed call: they retry indefinitely, and \
@@ -30,12 +30,9 @@ async fn wire_01(lab: &Lab) -> CheckOutcome {
     let exchanges = valid_calls(lab);
     for webhook in called_webhooks(lab) {
         let was_called = exchanges.iter().any(|(name, _)| *name == webhook.name);
-        Failure::unless(was_called, || {
-            (
-                "HTTP 200 from each webhook",
-                format!("{} could not be called", webhook.name),
-            )
-        })?;
+        let expected = "HTTP 200 from each webhook";
+        let got = format!("{} could not be called", webhook.name);
+        Failure::unless(was_called, expected, got)?;
     }
     first_problem("HTTP 200", exchanges, |_, exchange| {
         match &exchange.outcome {
@@ -49,7 +46,7 @@ async fn wire_01(lab: &Lab) -> CheckOutcome {
     })
 }
 
-check! { "WIRE-02" WIRE_02 = wire_02, must Wire, runs Last,
+check! { "WIRE-02" WIRE_02 = wire_02, Must Wire, runs Last,
     rule "The body is one JSON object, in which status and msg are strings, and succ and healthy \
           booleans",
     why "Controllers decode the body into a struct: with another type, or anything beside the \
@@ -93,7 +90,7 @@ async fn wire_02(lab: &Lab) -> CheckOutcome {
     .await
 }
 
-check! { "WIRE-03" WIRE_03 = wire_03, must Wire, runs Last,
+check! { "WIRE-03" WIRE_03 = wire_03, Must Wire, runs Last,
     rule "An operation's response has a status, and it is exactly Succ, Fail or Running",
     why "A controller that does not know the status retries indefinitely, although the driver may \
          have done the work.",
@@ -120,7 +117,7 @@ async fn wire_03(lab: &Lab) -> CheckOutcome {
     .await
 }
 
-check! { "WIRE-04" WIRE_04 = wire_04, must Wire, runs Last,
+check! { "WIRE-04" WIRE_04 = wire_04, Must Wire, runs Last,
     rule "minRetryDelayInSeconds, if present, is a JSON integer of 32 bits",
     why "Controllers decode it into an int32. With a string such as \"5\" decoding fails, even \
          for a Succ, and they retry indefinitely.",
@@ -141,7 +138,7 @@ async fn wire_04(lab: &Lab) -> CheckOutcome {
     .await
 }
 
-check! { "WIRE-05" WIRE_05 = wire_05, should Wire, runs Last,
+check! { "WIRE-05" WIRE_05 = wire_05, Should Wire, runs Last,
     rule "The delay is spelled minRetryDelayInSeconds, and is from 0 to 600",
     why "Controllers in Go read it in any letter case, others do not. There is no upper limit: a \
          controller waits for a day if told so.",
@@ -163,7 +160,7 @@ async fn wire_05(lab: &Lab) -> CheckOutcome {
     .await
 }
 
-check! { "WIRE-06" WIRE_06 = wire_06, must Wire, runs Last,
+check! { "WIRE-06" WIRE_06 = wire_06, Must Wire, runs Last,
     rule "lbInfo and injectedInfo are null, absent, or objects whose values are all strings",
     why "Controllers decode them into maps of strings and store them. With one number in them \
          decoding fails, and the controller never learns of a created load balancer.",
@@ -189,7 +186,7 @@ async fn wire_06(lab: &Lab) -> CheckOutcome {
     .await
 }
 
-check! { "WIRE-07" WIRE_07 = wire_07, must Wire, needs [LoadBalancer],
+check! { "WIRE-07" WIRE_07 = wire_07, Must Wire, needs [LoadBalancer],
     rule "Each map but lbSpec may be null in a request",
     why "Controllers in Go send an unset map as null: injectedInfo in the first ensureBackend, \
          lbInfo for a load balancer that was never created, attributes and parameters that the \
@@ -212,7 +209,7 @@ async fn wire_07(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "WIRE-08" WIRE_08 = wire_08, must Wire, needs [LoadBalancer],
+check! { "WIRE-08" WIRE_08 = wire_08, Must Wire, needs [LoadBalancer],
     rule "The driver ignores unknown fields of a request",
     why "Controllers of later editions send more: dryRun and lbAttributes were added, too. A \
          driver that rejects unknown fields stops working with the next controller.",
@@ -233,15 +230,14 @@ async fn wire_08(lab: &Lab) -> CheckOutcome {
         let reply = lab.call(&more).await;
         is_valid(&reply, "with two unknown fields")?;
         let is_same = content(&plain) == content(&reply);
-        reply.check(is_same || reply.status() == Some(Status::Running), || {
-            let expected = format!("the same response as without them: {}", plain.summary());
-            (expected, reply.summary())
-        })?;
+        let is_right = is_same || reply.status() == Some(Status::Running);
+        let expected = format!("the same response as without them: {}", plain.summary());
+        reply.check(is_right, expected, reply.summary())?;
     }
     Ok(())
 }
 
-check! { "WIRE-09" WIRE_09 = wire_09, must Wire, runs Last,
+check! { "WIRE-09" WIRE_09 = wire_09, Must Wire, runs Last,
     rule "No webhook responds with a redirect, not even for a slash at the end of its path",
     why "HTTP clients follow 301 and 302 with a GET, without the body: the call is lost, and the \
          controller reads another page.",
@@ -257,9 +253,8 @@ async fn wire_09(lab: &Lab) -> CheckOutcome {
         lab.exchange(&request, Some(webhook.name), RequestKind::Invalid)
             .await;
     }
-    let exchanges = lab.record().into_iter();
-    let exchanges = exchanges.filter_map(|exchange| Some((exchange.webhook?, exchange)));
-    first_problem("no redirect", exchanges.collect(), |_, exchange| {
+    let exchanges = webhook_calls(lab, |_| true);
+    first_problem("no redirect", exchanges, |_, exchange| {
         let received = exchange.outcome.as_ref().ok()?;
         let is_redirect = (300..400).contains(&received.status);
         let to = received.headers.get(http::header::LOCATION);
@@ -271,7 +266,7 @@ async fn wire_09(lab: &Lab) -> CheckOutcome {
 
 const DELAY: &str = "minRetryDelayInSeconds";
 
-check! { "WIRE-10" WIRE_10 = wire_10, must Wire, needs [LoadBalancer, Feature(PodBackends)],
+check! { "WIRE-10" WIRE_10 = wire_10, Must Wire, needs [LoadBalancer, Feature(PodBackends)],
     rule "The driver reads a pod of 256 KiB",
     why "Controllers send the whole pod as it is in the cluster, and annotations alone may have \
          that size. A pod that is too large for the driver never gets an address.",
@@ -297,7 +292,7 @@ async fn wire_10(lab: &Lab) -> CheckOutcome {
     reply.succ("since a smaller pod got an address").map(drop)
 }
 
-check! { "WIRE-11" WIRE_11 = wire_11, should Wire, runs Last,
+check! { "WIRE-11" WIRE_11 = wire_11, Should Wire, runs Last,
     rule "Responses have the media type application/json; its parameters do not matter",
     why "Controllers ignore it, but proxies, gateways and generated clients do not.",
     source "derived: RFC 9110, and the OpenAPI document",
@@ -318,7 +313,7 @@ async fn wire_11(lab: &Lab) -> CheckOutcome {
     .await
 }
 
-check! { "WIRE-12" WIRE_12 = wire_12, should Wire,
+check! { "WIRE-12" WIRE_12 = wire_12, Should Wire,
     rule "A request's content-type may have parameters, and a connection may be reused",
     why "HTTP clients differ: some add charset=utf-8, and nearly all keep connections open. A \
          driver that rejects the former or breaks the latter works with some controllers only.",
@@ -343,9 +338,10 @@ async fn wire_12(lab: &Lab) -> CheckOutcome {
     let call = lb.validate();
     let requests: Vec<_> = (0..3).map(|_| lab.request_of(&call)).collect();
     let began = Instant::now();
-    let timeout = lab.timeout(call.webhook());
+    let timeout = lab.run.timeout(call.webhook());
     let outcomes = lab
-        .transport()
+        .run
+        .transport
         .send_over_one_connection(&requests, timeout)
         .await;
     for (request, outcome) in requests.iter().zip(outcomes) {
@@ -385,15 +381,11 @@ fn is_valid(reply: &DriverReply, how: &str) -> CheckOutcome {
         Some(Class::Verdict) => reply.decision().is_some(),
         _ => reply.status().is_some(),
     };
-    reply.check(is_valid, || {
-        (
-            format!("a valid response of {webhook} {how}"),
-            reply.summary(),
-        )
-    })
+    let expected = format!("a valid response of {webhook} {how}");
+    reply.check(is_valid, expected, reply.summary())
 }
 
-check! { "WIRE-13" WIRE_13 = wire_13, should Wire, runs Last,
+check! { "WIRE-13" WIRE_13 = wire_13, Should Wire, runs Last,
     rule "Fail and succ: false come with a msg",
     why "It becomes the event, the condition or the rejection that users read. Without it they \
          cannot know what to change.",

@@ -1,9 +1,8 @@
 //! The connection to the driver besides its URL: headers, certificates, a token.
 
 use super::console::CommandError;
-use super::values::Header;
 use crate::fixture::Endpoint;
-use crate::transport::{Settings, Transport};
+use crate::transport::{Settings, Transport, parse_header};
 use http::{HeaderName, HeaderValue};
 use lbcf_serving::secret::Secret;
 use std::path::{Path, PathBuf};
@@ -17,12 +16,8 @@ const LONGEST_TOKEN: u64 = 64 << 10;
 #[command(mut_args = lbcf_serving::flags::variables("LBCF_CONFORMANCE_"))]
 pub struct ConnectionArgs {
     /// Header of each call, such as 'X-Tenant: me'; may be repeated, and is never shown
-    #[arg(
-        long = "header",
-        value_name = "NAME: VALUE",
-        hide_env_values = true,
-        value_delimiter = '\n'
-    )]
+    #[arg(long = "header", value_name = "NAME: VALUE", hide_env_values = true)]
+    #[arg(value_delimiter = '\n')]
     // Not parsed by clap, which shows values that it cannot parse.
     pub headers: Vec<Secret>,
 
@@ -61,33 +56,36 @@ impl ConnectionArgs {
         };
         for (name, value) in &endpoint.headers {
             // The fixture's headers are valid.
-            if let (Ok(name), Ok(mut value)) =
-                (name.parse::<HeaderName>(), HeaderValue::from_str(value))
-            {
-                value.set_sensitive(true);
-                settings.headers.insert(name, value);
-            }
+            settings.headers.extend(parse_header(name, value));
         }
         let headers = self.read_headers()?;
-        for header in &headers {
-            settings.headers.remove(&header.name);
+        for (name, _) in &headers {
+            settings.headers.remove(name);
         }
-        for Header { name, value } in headers {
+        for (name, value) in headers {
             settings.headers.append(name, value);
         }
         Transport::to_url(url, &settings).map_err(CommandError::usage)
     }
 
-    pub(super) fn read_headers(&self) -> Result<Vec<Header>, CommandError> {
+    pub(super) fn read_headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>, CommandError> {
         let texts = self.headers.iter().map(|Secret(text)| text.trim());
-        texts
-            .filter(|text| !text.is_empty())
-            .map(|text| {
-                let header = text.parse::<Header>();
-                header.map_err(|problem| CommandError::usage(format!("--header: {problem}")))
-            })
-            .collect()
+        let given = texts.filter(|text| !text.is_empty());
+        let headers: Result<_, String> = given.map(header).collect();
+        headers.map_err(|problem| CommandError::usage(format!("--header: {problem}")))
     }
+}
+
+/// A header of the form `Name: value`. The text is not in the errors, because it may contain a secret.
+fn header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
+    let (name, value) = text
+        .split_once(':')
+        .ok_or("expected 'Name: value', with a colon")?;
+    let name = name.trim();
+    parse_header(name, value.trim()).map_err(|problem| match name.parse::<HeaderName>() {
+        Ok(name) => format!("{name}: {problem}"),
+        Err(_) => format!("before the colon: {problem}"),
+    })
 }
 
 /// The token in a file. Errors do not contain its content.

@@ -51,11 +51,10 @@ fn explain(page: &mut Page, check: &Check) {
     if let Some(example) = example::of(check.group) {
         page.gap();
         page.line("  A call of a controller, and a valid response:");
-        // Without wrapping, for copying.
-        page.line(format!("    POST /{}", example.webhook));
-        page.line(format!("    {}", example.request));
-        page.line("    HTTP 200");
-        page.line(format!("    {}", example.response));
+        for line in example.lines() {
+            // Without wrapping, for copying.
+            page.line(format!("    {line}"));
+        }
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::console::CommandError;
 use super::names;
-use super::run_args::RunArgs;
-use super::values::BudgetArg;
+use super::run_args::{BudgetArg, RunArgs};
 use crate::checks;
 use crate::fixture::placeholders::DriverAddress;
 use crate::fixture::{Fixture, Observe, read_known_failures};
@@ -37,22 +36,15 @@ pub(super) enum DriverSource {
 impl RunInputs {
     /// Reads the files that the flags name.
     pub(super) fn read(args: &RunArgs) -> Result<Self, CommandError> {
-        let path = match &args.fixture {
-            Some(path) => Some(path.clone()),
-            None => Some(PathBuf::from(init::FILE)).filter(|path| path.is_file()),
-        };
-        Self::from(args, path)
-    }
-
-    fn from(args: &RunArgs, path: Option<PathBuf>) -> Result<Self, CommandError> {
+        let found = || Some(PathBuf::from(init::FILE)).filter(|path| path.is_file());
+        let path = args.fixture.clone().or_else(found);
         let settings = settings(args)?;
-        let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
         let fixture = match &path {
-            Some(path) => Fixture::read(path, &ids).map_err(CommandError::usage)?,
+            Some(path) => Fixture::read(path, &checks::ids()).map_err(CommandError::usage)?,
             None => Fixture::default(),
         };
         Ok(Self {
-            fixture: with_flags(fixture, args, &ids)?,
+            fixture: with_flags(fixture, args)?,
             path,
             ignored: None,
             settings,
@@ -65,8 +57,7 @@ impl RunInputs {
         served: ServedFixture,
         args: &RunArgs,
     ) -> Result<(), CommandError> {
-        let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
-        self.fixture = with_flags(served.fixture, args, &ids)?;
+        self.fixture = with_flags(served.fixture, args)?;
         self.ignored = Some(served.ignored);
         Ok(())
     }
@@ -114,12 +105,12 @@ impl RunInputs {
 }
 
 /// A fixture with the values of the flags instead of its own.
-fn with_flags(mut fixture: Fixture, args: &RunArgs, ids: &[&str]) -> Result<Fixture, CommandError> {
+fn with_flags(mut fixture: Fixture, args: &RunArgs) -> Result<Fixture, CommandError> {
     if let Some(known) = &args.known_failures {
-        let known = read_known_failures(known, ids).map_err(CommandError::usage)?;
+        let known = read_known_failures(known, &checks::ids()).map_err(CommandError::usage)?;
         fixture.known_failures.extend(known);
     }
-    if args.timeout.is_some() {
+    if args.settings.timeout.is_some() {
         fixture.endpoint.timeouts.clear();
     }
     if let Some(Secret(url)) = &args.observe_url {
@@ -144,26 +135,17 @@ fn path_of(url: &str) -> String {
 
 fn settings(args: &RunArgs) -> Result<Settings, CommandError> {
     let mut settings = Settings {
-        profile: args.profile,
-        only: names::read("--only", &args.only)?,
-        skip: names::read("--skip", &args.skip)?,
+        only: names::read("--only", &args.settings.only)?,
+        skip: names::read("--skip", &args.settings.skip)?,
         // Short enough to type, and exact in all JSON parsers.
         seed: args.seed.unwrap_or_else(|| u64::from(fastrand::u32(1..))),
-        repeat: args.repeat,
-        concurrency: args.concurrency,
-        jobs: args.jobs,
-        timeout: args.timeout,
-        time_scale: args.time_scale,
-        wait: args.wait,
         policy: FailurePolicy {
             should: args.fail_on.contains(&FailOn::Should),
             partial: args.fail_on.contains(&FailOn::Partial),
             strict_known: args.strict_known,
         },
-        fail_fast: args.fail_fast,
         cleanup: !args.no_cleanup,
-        verbose: args.verbose,
-        ..Settings::default()
+        ..args.settings.clone()
     };
     for budget in &args.budgets {
         match budget {

@@ -4,6 +4,7 @@ use super::console::CommandError;
 use crate::check::Check;
 use crate::checks;
 use crate::classification::Group;
+use clap::ValueEnum as _;
 
 /// The names of checks and groups of a flag, without empty ones.
 pub(super) fn read(flag: &str, names: &[String]) -> Result<Vec<String>, CommandError> {
@@ -12,7 +13,7 @@ pub(super) fn read(flag: &str, names: &[String]) -> Result<Vec<String>, CommandE
         if name.is_empty() {
             continue;
         }
-        if checks::by_id(name).is_none() && Group::by_id(name).is_none() {
+        if checks::by_id(name).is_none() && Group::from_str(name, true).is_err() {
             let problem = unknown(name, true);
             return Err(CommandError::usage(format!("{flag}: {problem}")));
         }

@@ -8,16 +8,15 @@ mod plan;
 use super::connection::ConnectionArgs;
 use super::console::{CommandError, print, print_error};
 use super::names;
-use super::values::call_time;
-use super::verbose::{response, sent};
-use crate::exchange::NoResponse;
+use crate::exchange::{Exchange, NoResponse, RequestKind, Sent};
 use crate::fixture::Endpoint;
 use crate::output::human::layout::Page;
 use crate::output::{curl_of, read, shown};
 use crate::report::{ExchangeReport, Exit, Report};
-use crate::transport::Transport;
+use crate::settings::call_time;
+use crate::transport::{Request, Transport};
 use lbcf_serving::secret::Secret;
-use plan::{Replay, ReplayedCall};
+use plan::ReplayedCall;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -99,41 +98,31 @@ async fn send_all(
         let title = format!("{} #{}", call.check, old.sequence);
         let title = page.paint.strong(title);
         page.line(&title);
-        match &call.replay {
-            Replay::LeftOut(why) => {
+        match &call.request {
+            Err(why) => {
                 left_out += 1;
-                page.line(format!(
-                    "  left out: {} {}: {why}",
-                    old.method,
-                    shown(&old.url)
-                ));
+                let url = shown(&old.url);
+                page.line(format!("  left out: {} {url}: {why}", old.method));
             }
-            Replay::Send(request) => {
-                let mut there = old.clone();
-                there.url = transport.url_of(&request.path);
-                indented(&mut page, &curl_of(&sent(&there)));
-                let began = Instant::now();
-                let outcome = transport.send(request, timeout).await;
-                if let Err(problem @ NoResponse::NotConnected(_)) = &outcome {
-                    print(&page.text)?;
-                    return Err(CommandError::new(
-                        Exit::Unreachable,
-                        format!(
-                            "the driver at {} cannot be reached: {problem}",
-                            transport.url_of("")
-                        ),
-                    ));
-                }
-                let new = plan::answered(old, outcome, began.elapsed());
-                indented(&mut page, &format!("then: {}", response(old)));
-                indented(&mut page, &format!("now:  {}", response(&new)));
-                if compare::is_same(old, &new) {
-                    same += 1;
-                    page.line("  the same");
-                } else {
-                    different += 1;
-                    page.line("  different");
-                }
+            Ok(request) => {
+                let there = Sent {
+                    url: transport.url_of(&request.path),
+                    ..old.sent()
+                };
+                indented(&mut page, &curl_of(&there));
+                let new = again(transport, old, request, timeout).await;
+                let new = new.map_err(|problem| {
+                    let _ = print(&page.text);
+                    CommandError::new(Exit::Unreachable, problem)
+                })?;
+                indented(&mut page, &format!("then: {}", old.response()));
+                indented(&mut page, &format!("now:  {}", new.response()));
+                let (count, word) = match compare::is_same(old, &new) {
+                    true => (&mut same, "the same"),
+                    false => (&mut different, "different"),
+                };
+                *count += 1;
+                page.line(format!("  {word}"));
             }
         }
         print(&page.text)?;
@@ -147,6 +136,33 @@ async fn send_all(
     } else {
         Exit::Passed
     })
+}
+
+/// The old call with its new response.
+///
+/// # Errors
+/// When the driver cannot be reached.
+async fn again(
+    transport: &Transport,
+    old: &ExchangeReport,
+    request: &Request,
+    timeout: Duration,
+) -> Result<ExchangeReport, String> {
+    let began = Instant::now();
+    let outcome = transport.send(request, timeout).await;
+    if let Err(problem @ NoResponse::NotConnected(_)) = &outcome {
+        let url = transport.url_of("");
+        return Err(format!("the driver at {url} cannot be reached: {problem}"));
+    }
+    Ok(ExchangeReport::from(&Exchange {
+        sequence: old.sequence,
+        check: None,
+        webhook: None,
+        kind: RequestKind::Unusual,
+        sent: old.sent(),
+        outcome,
+        took: began.elapsed(),
+    }))
 }
 
 fn indented(page: &mut Page, text: &str) {

@@ -6,10 +6,12 @@ use super::run_args::RunArgs;
 use crate::fixture::duration::shown;
 use crate::init::word;
 use crate::report::FailOn;
-use crate::settings::Settings;
+use crate::settings::{Profile, Settings};
+use crate::transport::without_user;
 use clap::ValueEnum as _;
 use lbcf_serving::secret::Secret;
-use std::path::Path;
+use std::fmt::Display;
+use std::path::PathBuf;
 
 /// The command line, with `***` instead of secrets, and with the names of files that contain some.
 pub(super) fn command_line(
@@ -17,105 +19,74 @@ pub(super) fn command_line(
     given: &RunInputs,
     driver: &DriverSource,
 ) -> Result<String, CommandError> {
-    let defaults = Settings::default();
-    let mut line = CommandLine(vec!["lbcf conformance run".to_owned()]);
+    let (own, default, connection) = (&given.settings, Settings::default(), &args.connection);
+    let mut line = CommandLine("lbcf conformance run".to_owned());
     match driver {
-        DriverSource::Url(Secret(url)) => line.flag("--url", without_user(url)),
-        DriverSource::Exec { command, .. } => line.flag("--exec", command),
+        DriverSource::Url(Secret(url)) => line.add("--url", Some(without_user(url))),
+        DriverSource::Exec { command, .. } => line.add("--exec", Some(command)),
     }
-    line.some("--exec-path", args.exec_path.as_ref());
-    line.path("--fixture", given.path.as_deref());
-    if args.wait != defaults.wait {
-        line.flag("--wait", shown(args.wait));
+    line.add("--exec-path", &args.exec_path);
+    line.files("--fixture", &given.path);
+    line.changed("--wait", shown(own.wait), shown(default.wait));
+    for (name, _) in connection.read_headers()? {
+        line.add("--header", Some(format!("{name}: ***")));
     }
-    for header in args.connection.read_headers()? {
-        line.flag("--header", format!("{}: ***", header.name));
-    }
-    for file in &args.connection.ca_files {
-        line.path("--ca-file", Some(file));
-    }
-    line.path(
-        "--client-cert-file",
-        args.connection.client_cert_file.as_deref(),
-    );
-    line.path(
-        "--client-key-file",
-        args.connection.client_key_file.as_deref(),
-    );
-    line.path("--token-file", args.connection.token_file.as_deref());
-    line.some("--profile", args.profile.map(|profile| profile.name()));
-    line.list("--only", &given.settings.only);
-    line.list("--skip", &given.settings.skip);
-    line.path("--known-failures", args.known_failures.as_deref());
+    line.files("--ca-file", &connection.ca_files);
+    line.files("--client-cert-file", &connection.client_cert_file);
+    line.files("--client-key-file", &connection.client_key_file);
+    line.files("--token-file", &connection.token_file);
+    line.add("--profile", own.profile.map(Profile::name));
+    line.changed("--only", own.only.join(","), String::new());
+    line.changed("--skip", own.skip.join(","), String::new());
+    line.files("--known-failures", &args.known_failures);
     line.switch("--strict-known", args.strict_known);
-    if let Some(Secret(url)) = &args.observe_url {
-        line.flag("--observe-url", without_user(url));
-    }
-    line.some("--observe-cmd", args.observe_cmd.as_ref());
-    for (name, value, default) in [
-        ("--repeat", args.repeat, defaults.repeat),
-        ("--concurrency", args.concurrency, defaults.concurrency),
-        ("--jobs", args.jobs, defaults.jobs),
-    ] {
-        if value != default {
-            line.flag(name, value.to_string());
-        }
-    }
-    line.flag("--seed", given.settings.seed.to_string());
-    line.some("--timeout", args.timeout.map(shown));
-    for budget in &args.budgets {
-        line.flag("--budget", budget.to_string());
-    }
-    if args.time_scale.to_bits() != defaults.time_scale.to_bits() {
-        line.flag("--time-scale", args.time_scale.to_string());
-    }
+    let observe_url = args.observe_url.as_ref();
+    line.add(
+        "--observe-url",
+        observe_url.map(|Secret(url)| without_user(url)),
+    );
+    line.add("--observe-cmd", &args.observe_cmd);
+    line.changed("--repeat", own.repeat, default.repeat);
+    line.changed("--concurrency", own.concurrency, default.concurrency);
+    line.changed("--jobs", own.jobs, default.jobs);
+    line.add("--seed", Some(own.seed));
+    line.add("--timeout", own.timeout.map(shown));
+    line.add("--budget", &args.budgets);
+    line.changed("--time-scale", own.time_scale, default.time_scale);
     let more = args.fail_on.iter().filter(|what| **what != FailOn::Must);
     let names = more.filter_map(|what| Some(what.to_possible_value()?.get_name().to_owned()));
-    line.list("--fail-on", &names.collect::<Vec<_>>());
-    line.switch("--fail-fast", args.fail_fast);
+    line.changed(
+        "--fail-on",
+        names.collect::<Vec<_>>().join(","),
+        String::new(),
+    );
+    line.switch("--fail-fast", own.fail_fast);
     line.switch("--no-cleanup", args.no_cleanup);
-    Ok(line.0.join(" "))
+    Ok(line.0)
 }
 
-struct CommandLine(Vec<String>);
+struct CommandLine(String);
 
 impl CommandLine {
-    fn flag(&mut self, name: &str, value: impl AsRef<str>) {
-        self.0.push(name.to_owned());
-        self.0.push(word(value.as_ref()));
-    }
-
-    fn some(&mut self, name: &str, value: Option<impl AsRef<str>>) {
-        if let Some(value) = value {
-            self.flag(name, value);
+    /// Adds a flag once for each value.
+    fn add(&mut self, flag: &str, values: impl IntoIterator<Item = impl Display>) {
+        for value in values {
+            self.0 += &format!(" {flag} {}", word(&value.to_string()));
         }
     }
 
-    fn path(&mut self, name: &str, value: Option<&Path>) {
-        self.some(name, value.map(|path| path.display().to_string()));
+    /// Adds a flag whose value is not the default.
+    fn changed<T: Display + PartialEq>(&mut self, flag: &str, value: T, default: T) {
+        self.add(flag, (value != default).then_some(value));
     }
 
-    fn list(&mut self, name: &str, values: &[String]) {
-        if !values.is_empty() {
-            self.flag(name, values.join(","));
-        }
+    fn files<'a>(&mut self, flag: &str, files: impl IntoIterator<Item = &'a PathBuf>) {
+        self.add(flag, files.into_iter().map(|file| file.display()));
     }
 
-    fn switch(&mut self, name: &str, is_on: bool) {
+    fn switch(&mut self, flag: &str, is_on: bool) {
         if is_on {
-            self.0.push(name.to_owned());
+            self.0 += &format!(" {flag}");
         }
-    }
-}
-
-/// A URL without user and password.
-pub(super) fn without_user(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    match rest[..end].rfind('@') {
-        Some(at) => format!("{scheme}://{}", &rest[at + 1..]),
-        None => url.to_owned(),
     }
 }

@@ -3,14 +3,13 @@
 use super::connection::ConnectionArgs;
 use super::console::{CommandError, print_error};
 use super::inputs::{DriverSource, RunInputs};
+use super::reproduce;
 use super::run_args::RunArgs;
-use super::verbose::WithRequests;
-use super::{destinations, reproduce};
 use crate::checks;
 use crate::driver::{Exec, ExecError};
 use crate::fixture::{Endpoint, Fixture, Observe};
 use crate::output::{Output, Show, render, step_summary};
-use crate::progress::{Progress, Screen};
+use crate::progress::{Progress as _, Screen};
 use crate::report::{Exit, Report};
 use crate::selection::{self, Capabilities, Plan};
 use crate::settings::Settings;
@@ -18,12 +17,13 @@ use crate::suite::{Suite, SuiteError};
 use crate::transport::Transport;
 use lbcf_serving::secret::Secret;
 use lbcf_serving::signals::Signals;
+use std::io::Stderr;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
 pub(super) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
     let mut given = RunInputs::read(&args)?;
-    let outputs = destinations::of(&args)?;
+    let outputs = args.output.destinations()?;
     let driver = given.driver(&args)?;
     let reproduce = reproduce::command_line(&args, &given, &driver)?;
     let mut signals =
@@ -55,16 +55,12 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
     print_error(&format!("{planned} of {all} checks can run; seed {seed}"));
 
     let policy = settings.policy;
-    let screen = Screen::on_stderr(planned, args.quiet, args.color, policy);
-    let progress: Arc<dyn Progress> = if args.verbose {
-        Arc::new(WithRequests(screen))
-    } else {
-        Arc::new(screen)
-    };
+    let screen = Screen::on_stderr(planned, args.output.quiet, args.output.color, policy);
+    let progress = Arc::new(screen.with_calls(settings.verbose));
     let cleans_up = settings.cleanup;
     let suite = suite.fixture(given.fixture).progress(progress.clone());
 
-    let outcome = until_signalled(suite, &mut signals, &*progress, cleans_up).await;
+    let outcome = until_signalled(suite, &mut signals, &progress, cleans_up).await;
     progress.ended();
     let Some(outcome) = outcome else {
         print_error("stopped at once; resources of the run may be left behind");
@@ -73,7 +69,7 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
     let mut report = outcome.map_err(stop)?;
     report.reproduce = reproduce;
     let exit = Exit::of(&report, policy);
-    let show = Show::on_stdout(args.color, policy);
+    let show = Show::on_stdout(args.output.color, policy);
     Ok(written(&report, &outputs, &show, exit))
 }
 
@@ -82,7 +78,7 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
 async fn until_signalled(
     suite: Suite,
     signals: &mut Signals,
-    progress: &dyn Progress,
+    progress: &Screen<Stderr>,
     cleans_up: bool,
 ) -> Option<Result<Report, SuiteError>> {
     let (interrupt, interrupted) = oneshot::channel::<()>();
@@ -153,33 +149,26 @@ fn stop(problem: SuiteError) -> CommandError {
 
 /// Writes all reports; one that cannot be written changes the exit code.
 fn written(report: &Report, outputs: &[Output], show: &Show, exit: Exit) -> Exit {
-    let mut problems = Vec::new();
     let summary = step_summary();
+    let of_file = Show {
+        policy: show.policy,
+        ..Show::default()
+    };
+    let mut exit = exit;
     for output in outputs {
-        let show = Show {
-            // Colors and width are those of the terminal.
-            color: show.color && output.path.is_none(),
-            width: if output.path.is_none() {
-                show.width
-            } else {
-                Show::WIDTH
-            },
-            ..*show
-        };
-        let written = render(report, output.format, &show)
-            .map_err(|problem| problem.to_string())
-            .and_then(|text| {
-                let written = output.write(&text, summary.as_deref());
-                written.map_err(|problem| problem.to_string())
-            });
-        problems.extend(written.err());
+        // Colors and width are those of the terminal.
+        let show = output.path.as_ref().map_or(show, |_| &of_file);
+        let text = render(report, output.format, show).map_err(|problem| problem.to_string());
+        let written = text.and_then(|text| {
+            let written = output.write(&text, summary.as_deref());
+            written.map_err(|problem| problem.to_string())
+        });
+        if let Err(problem) = written {
+            print_error(&format!("error: {problem}"));
+            if exit == Exit::Passed {
+                exit = Exit::Usage;
+            }
+        }
     }
-    for problem in &problems {
-        print_error(&format!("error: {problem}"));
-    }
-    if exit == Exit::Passed && !problems.is_empty() {
-        Exit::Usage
-    } else {
-        exit
-    }
+    exit
 }

@@ -36,7 +36,7 @@ fn wrong(args: &[&str]) -> String {
         Ok(given) => given,
         Err(stop) => return stop.message,
     };
-    let stop = destinations::of(&args).err();
+    let stop = args.output.destinations().err();
     let stop = stop.or_else(|| args.connection.read_headers().err());
     let stop = stop.or_else(|| given.driver(&args).err());
     let stop = stop.unwrap_or_else(|| panic!("{args:?} is right"));
@@ -135,7 +135,7 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
         ),
         (&["--profile", "most"], "pod-deregister"),
         (&["--fail-on", "may"], "possible values: must, should"),
-        (&["--format", "xml"], "unknown format \"xml\""),
+        (&["--format", "xml"], "possible values: human, json, junit"),
         (&["--output", "json="], "json= has no path"),
         (&["--only", "ENS2"], "did you mean ENS-02?"),
         (&["--skip", "EMS"], "--skip: no check and no group"),
@@ -275,7 +275,7 @@ fn the_command_line_gives_the_run_again_without_secrets() {
 fn people_get_standard_output_unless_others_do() {
     let of = |args: &[&str]| -> Vec<String> {
         let args = parse(&[&["--url", "http://x"], args].concat()).unwrap();
-        let outputs = destinations::of(&args).unwrap();
+        let outputs = args.output.destinations().unwrap();
         outputs.iter().map(ToString::to_string).collect()
     };
     assert_eq!(of(&[]), ["human"]);
@@ -365,7 +365,7 @@ fn reports_have_forms_and_places() {
         format: Format::Junit,
         path: Some("a.xml".into()),
     };
-    assert_eq!(args.outputs, [output]);
+    assert_eq!(args.output.outputs, [output]);
 }
 
 #[test]

@@ -100,7 +100,6 @@ impl Exec {
     }
 
     /// The driver's port on 127.0.0.1.
-    #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
@@ -125,7 +124,6 @@ impl Exec {
     }
 
     /// True if the process has exited on its own.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         let mut process = lock(&self.process);
         process.as_mut().is_none_or(ProcessGroup::has_ended)
@@ -143,7 +141,6 @@ impl Exec {
     }
 
     /// The last lines that the driver wrote.
-    #[must_use]
     pub fn output(&self) -> Vec<String> {
         lock(&self.output).iter().cloned().collect()
     }
@@ -171,7 +168,6 @@ impl Exec {
     }
 
     /// The exit status, such as `its process ended with exit status: 1`.
-    #[must_use]
     pub fn state(&self) -> String {
         let ended = lock(&self.process).as_ref().and_then(ProcessGroup::status);
         match ended {

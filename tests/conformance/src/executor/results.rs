@@ -2,32 +2,25 @@
 
 use crate::check::Check;
 use crate::outcome::{CheckError, CheckOutcome, Failure};
-use crate::report::{
-    CheckResult, ExchangeReport, FailureReport, Report, SkipKind, Status, Summary,
-};
+use crate::report::{CheckResult, FailureReport, Report, SkipKind, Status, Summary};
 use crate::run::{Run, StopReason};
+use crate::settings::Profile;
 use std::time::Duration;
 
 #[derive(Debug)]
 pub(crate) struct FinishedCheck {
     pub(crate) check: &'static Check,
-    pub(crate) completion: Completion,
+    pub(crate) outcome: CheckOutcome,
     pub(crate) notes: Vec<String>,
     pub(crate) response_only: bool,
     pub(crate) took: Duration,
-}
-
-#[derive(Debug)]
-pub(crate) enum Completion {
-    Ran(CheckOutcome),
-    Skipped(SkipKind, String),
 }
 
 impl FinishedCheck {
     pub(super) fn skipped(check: &'static Check, kind: SkipKind, reason: String) -> Self {
         Self {
             check,
-            completion: Completion::Skipped(kind, reason),
+            outcome: Err(CheckError::NotRun(kind, reason)),
             notes: Vec::new(),
             response_only: false,
             took: Duration::ZERO,
@@ -37,10 +30,10 @@ impl FinishedCheck {
     /// True if others may be skipped because of it. A check that the user excluded is no evidence
     /// about the driver.
     const fn did_not_pass(&self) -> bool {
-        match &self.completion {
-            Completion::Ran(outcome) => outcome.is_err(),
-            Completion::Skipped(kind, _) => !matches!(kind, SkipKind::Asked),
-        }
+        !matches!(
+            self.outcome,
+            Ok(()) | Err(CheckError::NotRun(SkipKind::Asked, _))
+        )
     }
 }
 
@@ -64,10 +57,7 @@ pub(super) fn report(
         .collect();
     let stopped = run.stopped();
     let url = run.transport.url_of("");
-    let profile = run
-        .settings
-        .profile
-        .map_or("fixture", |profile| profile.name());
+    let profile = run.settings.profile.map_or("fixture", Profile::name);
     Report {
         suite_version: env!("CARGO_PKG_VERSION").to_owned(),
         spec_version: crate::SPECIFICATION.to_owned(),
@@ -124,15 +114,13 @@ fn result_given(run: &Run, finished: &FinishedCheck, failed: &[&str]) -> CheckRe
     }
     if result.status == Status::Failed || run.settings.verbose {
         let exchanges = run.record.of(check.id);
-        result.exchanges = exchanges
-            .iter()
-            .map(|e| ExchangeReport::from(&**e))
-            .collect();
+        let exchanges = exchanges.iter().map(|exchange| (&**exchange).into());
+        result.exchanges = exchanges.collect();
     }
     result
 }
 
-/// Completes the result of a check that passed by its completion.
+/// Completes the result of a check that passed by its outcome.
 fn complete(result: &mut CheckResult, finished: &FinishedCheck, failed: &[&str]) {
     let mut skip = |kind: SkipKind, reason: String| {
         result.status = Status::Skipped;
@@ -140,24 +128,20 @@ fn complete(result: &mut CheckResult, finished: &FinishedCheck, failed: &[&str])
         result.reason = reason;
         result.response_only = false;
     };
-    match &finished.completion {
-        Completion::Skipped(kind, reason) => skip(*kind, reason.clone()),
-        Completion::Ran(Err(CheckError::Skipped(reason))) => {
-            skip(SkipKind::Missing, reason.clone());
+    match &finished.outcome {
+        Err(CheckError::NotRun(kind, reason)) => skip(*kind, reason.clone()),
+        Err(CheckError::Skipped(reason)) => skip(SkipKind::Missing, reason.clone()),
+        Err(CheckError::Blocked { by, failure, .. }) if failed.contains(by) => {
+            let reason = format!("depends on {by}: {}", failure.got);
+            skip(SkipKind::Missing, reason);
         }
-        Completion::Ran(Err(CheckError::Blocked { by, failure, .. })) if failed.contains(by) => {
-            skip(
-                SkipKind::Missing,
-                format!("depends on {by}: {}", failure.got),
-            );
-        }
-        Completion::Ran(Ok(())) if result.response_only => {
+        Ok(()) if result.response_only => {
             let without = "only responses were verified, without an observer";
             result.reason = format!("{without}; {}", result.reason);
             result.reason = result.reason.trim_end_matches("; ").to_owned();
         }
-        Completion::Ran(Ok(())) => {}
-        Completion::Ran(Err(error)) => {
+        Ok(()) => {}
+        Err(error) => {
             if let Some(mut failure) = shown(error) {
                 failure.expected = shortened(failure.expected);
                 failure.got = shortened(failure.got);
@@ -173,12 +157,12 @@ fn complete(result: &mut CheckResult, finished: &FinishedCheck, failed: &[&str])
 /// subject failed.
 fn shown(error: &CheckError) -> Option<Box<Failure>> {
     match error {
-        CheckError::Skipped(_) => None,
+        CheckError::Skipped(_) | CheckError::NotRun(..) => None,
         CheckError::Blocked {
             by,
             failure,
-            is_setup: true,
-        } => {
+            is_setup,
+        } if *is_setup => {
             let mut failure = failure.clone();
             failure.expected = format!("in the setup: {}", failure.expected);
             let hint = failure.hint.take().unwrap_or_default();

@@ -43,7 +43,6 @@ pub struct Field {
 
 impl Maps {
     /// True if no field is known.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.lb_spec.is_empty()
             && self.attributes.is_empty()
@@ -67,7 +66,6 @@ impl Maps {
     /// assert_eq!(maps.lb_spec[0].name, "scheme");
     /// assert_eq!(maps.lb_spec[0].example, "internal");
     /// ```
-    #[must_use]
     pub fn of(document: &Value) -> Self {
         let map = |webhook: &str, property: &str| {
             let request = request(document, webhook)?;

@@ -144,7 +144,7 @@ async fn nothing_is_written_over_without_force() {
 async fn github_gets_a_workflow_and_all_or_nothing_is_written() {
     let folder = Folder::new("github");
     let args = folder.args(&["--ci", "github"]);
-    let workflow = folder.0.join(ci::WORKFLOW);
+    let workflow = folder.0.join(WORKFLOW);
     fs::create_dir_all(workflow.parent().unwrap()).unwrap();
     fs::write(&workflow, "mine").unwrap();
     let error = run(&args, no_network).await.unwrap_err().to_string();
@@ -159,7 +159,7 @@ async fn github_gets_a_workflow_and_all_or_nothing_is_written() {
         message.contains("lbcf-conformance.yml: written\n"),
         "{message}"
     );
-    assert_eq!(fs::read_to_string(&workflow).unwrap(), ci::GITHUB);
+    assert_eq!(fs::read_to_string(&workflow).unwrap(), GITHUB);
 }
 
 #[tokio::test]
@@ -168,7 +168,7 @@ async fn gitlab_gets_a_job() {
     let message = run(&folder.args(&["--ci", "gitlab"]), no_network)
         .await
         .unwrap();
-    assert!(message.ends_with(ci::GITLAB), "{message}");
+    assert!(message.ends_with(GITLAB), "{message}");
     assert_eq!(folder.entries(), 1);
 }
 
@@ -237,4 +237,22 @@ fn urls_are_written_without_secrets() {
         Some("http://d.example")
     );
     assert_eq!(Path::new(FILE).extension().unwrap(), "yaml");
+}
+
+#[test]
+fn both_are_yaml_and_run_the_kit_with_the_fixture() {
+    let github: serde_json::Value = serde_saphyr::from_str(GITHUB).unwrap();
+    let steps = github["jobs"]["conformance"]["steps"].as_array().unwrap();
+    let run = steps[3]["run"].as_str().unwrap();
+    let gitlab: serde_json::Value = serde_saphyr::from_str(GITLAB).unwrap();
+    let script = gitlab["lbcf-conformance"]["script"][0].as_str().unwrap();
+    for line in [run, script] {
+        assert!(line.starts_with("lbcf conformance run --"), "{line}");
+        assert!(line.contains("--fixture conformance.yaml "), "{line}");
+        assert!(
+            line.contains("--output junit=lbcf-conformance.xml"),
+            "{line}"
+        );
+        assert!(!line.contains('\n'), "{line}");
+    }
 }

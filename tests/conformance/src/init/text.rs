@@ -1,7 +1,7 @@
 //! The text of a first fixture. Unknown values are examples in comments, so that a run works with the
 //! unchanged file.
 
-use super::findings::{EmptySpec, Findings, ProbeResult};
+use super::probe::{EmptySpec, Findings, ProbeResult};
 use super::schema::{Field, Maps};
 use std::fmt::Write as _;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};

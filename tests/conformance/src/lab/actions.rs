@@ -20,7 +20,7 @@ impl Lab {
     /// [`CheckError::Skipped`], when it cannot be restarted; [`CheckError::Failed`], when it does not
     /// respond afterwards.
     pub(crate) async fn restart(&self) -> Result<(), CheckError> {
-        let restarted = match (&self.fixture().restart, &self.run.driver) {
+        let restarted = match (&self.run.fixture.restart, &self.run.driver) {
             (Some(Action::Exec), Driver::Ours(exec)) => {
                 exec.restart().await.map_err(|error| error.to_string())
             }
@@ -50,7 +50,7 @@ impl Lab {
         let word = if on { "on" } else { "off" };
         // Set before the call, so that a run that ends here switches the fault off.
         self.run.fault_is_on.store(true, Ordering::Relaxed);
-        let done = match &self.fixture().fault {
+        let done = match &self.run.fixture.fault {
             Some(action) => {
                 self.perform(&action.switched(on), &json!({ "on": on }))
                     .await

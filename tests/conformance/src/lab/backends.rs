@@ -1,16 +1,18 @@
-//! Backends of the types that the driver supports, not registered yet.
+//! Backends of the types that the driver supports, not registered yet: generated pods and services. No
+//! two in a run are the same.
 
-use super::{Lab, sources};
+use super::Lab;
 use crate::call::{Backend, LoadBalancer, Source};
 use crate::classification::Feature;
 use lbcf_driver_sdk::webhook::StringMap;
+use serde_json::{Map, Value, json};
 
 impl Lab {
     /// A pod as a backend, without an address.
     pub(crate) fn pod_backend(&self, load_balancer: &LoadBalancer) -> Backend {
         let (n, uid, name) = self.named();
-        let template = self.fixture().backend.pod_template.as_ref();
-        let source = sources::pod(template, &name, &uid, &self.addresses().pod(n));
+        let template = self.run.fixture.backend.pod_template.as_ref();
+        let source = pod(template, &name, &uid, &self.addresses().pod(n));
         self.backend_of(load_balancer, source)
     }
 
@@ -52,14 +54,14 @@ impl Lab {
     /// A backend with an address that is not registered, for calls about unknown backends.
     pub(crate) fn unknown_backend(&self, load_balancer: &LoadBalancer) -> Backend {
         Backend {
-            addr: self.fixture().backend.unknown_addr.clone(),
+            addr: self.run.fixture.backend.unknown_addr.clone(),
             ..self.backend(load_balancer)
         }
     }
 
     /// A backend from this source, without an address.
     pub(crate) fn backend_of(&self, load_balancer: &LoadBalancer, source: Source) -> Backend {
-        let parameters = self.fixture().backend.parameters.valid.first();
+        let parameters = self.run.fixture.backend.parameters.valid.first();
         let mut backend = Backend {
             uid: self.uid(),
             source,
@@ -70,7 +72,7 @@ impl Lab {
             injected_info: StringMap::new(),
         };
         if backend.source == Source::Static {
-            let addresses = &self.fixture().backend.static_addrs;
+            let addresses = &self.run.fixture.backend.static_addrs;
             let n = self.next();
             let index = usize::try_from(n).unwrap_or_default();
             backend.addr = match addresses.len() {
@@ -82,8 +84,8 @@ impl Lab {
     }
 
     /// The addresses of this check's backends.
-    pub(crate) const fn addresses(&self) -> sources::Addresses {
-        sources::Addresses { check: self.index }
+    pub(crate) const fn addresses(&self) -> Addresses {
+        Addresses { check: self.index }
     }
 
     pub(crate) fn has_backends(&self) -> bool {
@@ -112,5 +114,118 @@ impl Lab {
         let n = self.next();
         let name = format!("{}-{n}", self.check.to_ascii_lowercase());
         (n, self.uid(), name)
+    }
+}
+
+/// The addresses of generated pods and nodes: each check has its own range.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Addresses {
+    /// The index of the check.
+    pub(crate) check: u8,
+}
+
+impl Addresses {
+    pub(crate) const POD_PORT: i32 = 8080;
+
+    /// The IP of the check's `n`th pod, up to 50,000.
+    pub(crate) fn pod(self, n: u32) -> String {
+        let check = 100 + u32::from(self.check % 150);
+        format!("10.{check}.{}.{}", n / 200 % 250, n % 200 + 1)
+    }
+
+    fn node(self, n: u32) -> String {
+        let check = u32::from(self.check);
+        format!(
+            "172.{}.{}.{}",
+            16 + check % 16,
+            check / 16 * 20 + n / 200 % 20,
+            n % 200 + 1
+        )
+    }
+
+    pub(crate) fn fixed(self, n: u32) -> String {
+        format!("{}:{}", self.node(n), Self::POD_PORT)
+    }
+
+    /// The check's `n`th endpoint, an address outside of the cluster.
+    pub(crate) fn endpoint(self, n: u32) -> Source {
+        Source::Endpoint(json!({
+            "address": self.node(n), "port": Self::POD_PORT, "protocol": "TCP", "addressType": "IPv4",
+            "zone": "zone-a", "serving": true, "terminating": false,
+            "service": {
+                "namespace": "lbcf-conformance", "name": "outside", "portName": "",
+                "port": port(80),
+            },
+        }))
+    }
+
+    /// The check's `n`th service backend.
+    pub(crate) fn service(self, name: &str, uid: &str, n: u32) -> Source {
+        let node_port = 30_000 + i32::try_from(n % 2_000).unwrap_or_default();
+        service(name, uid, &format!("node-{n}"), &self.node(n), node_port)
+    }
+}
+
+/// A running and ready pod with its port, based on the template if there is one.
+pub(crate) fn pod(
+    template: Option<&Map<String, Value>>,
+    name: &str,
+    uid: &str,
+    ip: &str,
+) -> Source {
+    let mut pod = template.cloned().unwrap_or_else(|| {
+        let port = json!({"containerPort": Addresses::POD_PORT, "protocol": "TCP"});
+        let container = json!({"name": "main", "image": "registry.invalid/app:1", "ports": [port]});
+        let spec = json!({"nodeName": "node-1", "containers": [container]});
+        Map::from_iter([("spec".to_owned(), spec)])
+    });
+    set(&mut pod, "metadata", "name", name);
+    set(&mut pod, "metadata", "uid", uid);
+    if pod["metadata"].get("namespace").is_none() {
+        set(&mut pod, "metadata", "namespace", "lbcf-conformance");
+    }
+    set(&mut pod, "status", "phase", "Running");
+    set(&mut pod, "status", "podIP", ip);
+    set(&mut pod, "status", "podIPs", json!([{"ip": ip}]));
+    set(&mut pod, "status", "hostIP", "192.0.2.1");
+    let ready = json!([{"type": "Ready", "status": "True"}]);
+    set(&mut pod, "status", "conditions", ready);
+    Source::Pod(json!({"pod": pod, "port": port(Addresses::POD_PORT)}))
+}
+
+/// A service of the type NodePort on a node.
+fn service(name: &str, uid: &str, node: &str, node_ip: &str, node_port: i32) -> Source {
+    let service = json!({
+        "metadata": {"name": name, "namespace": "lbcf-conformance", "uid": uid},
+        "spec": {
+            "type": "NodePort",
+            "ports": [{"port": 80, "protocol": "TCP", "targetPort": 8080, "nodePort": node_port}],
+        },
+    });
+    Source::Service(json!({
+        "service": service,
+        "port": port(80),
+        "nodeName": node,
+        "nodeAddresses": [
+            {"type": "InternalIP", "address": node_ip},
+            {"type": "Hostname", "address": node},
+        ],
+    }))
+}
+
+/// A port under both its names.
+fn port(number: i32) -> Value {
+    json!({"port": number, "portNumber": number, "protocol": "TCP"})
+}
+
+fn set(object: &mut Map<String, Value>, section: &str, field: &str, value: impl Into<Value>) {
+    let section = object
+        .entry(section)
+        .or_insert_with(|| Value::Object(Map::new()));
+    if !section.is_object() {
+        *section = Value::Object(Map::new());
+    }
+    if let Value::Object(section) = section {
+        section.insert(field.to_owned(), value.into());
     }
 }

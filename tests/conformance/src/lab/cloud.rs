@@ -34,12 +34,13 @@ impl Lab {
         let Some(seen) = self.observe().await? else {
             return Ok(None);
         };
-        let load_balancer = seen.load_balancer(lb_info);
-        Failure::unless(load_balancer.is_some(), || {
-            let got = format!("the observer shows none with lbInfo {}", json(lb_info));
-            (format!("the load balancer in the cloud, {since}"), got)
-        })?;
-        Ok(load_balancer.cloned())
+        match seen.load_balancer(lb_info) {
+            Some(load_balancer) => Ok(Some(load_balancer.clone())),
+            None => {
+                let got = format!("the observer shows none with lbInfo {}", json(lb_info));
+                Err(Failure::new(format!("the load balancer in the cloud, {since}"), got).into())
+            }
+        }
     }
 
     /// [`observed`](Self::observed) after backends were registered to it.
@@ -75,11 +76,9 @@ impl Lab {
             return Ok(());
         };
         let new = seen.since(before);
-        Failure::unless(new.len() == count, || {
-            let names: Vec<String> = new.iter().map(|new| json(&new.lb_info)).collect();
-            let got = format!("{} new, with lbInfo {}", new.len(), names.join(", "));
-            (expected, got)
-        })
+        let names: Vec<String> = new.iter().map(|new| json(&new.lb_info)).collect();
+        let got = format!("{} new, with lbInfo {}", new.len(), names.join(", "));
+        Failure::unless(new.len() == count, expected, got)
     }
 
     /// Fails unless the load balancer is unchanged since `before`, for the reason `since`. Load
@@ -90,17 +89,17 @@ impl Lab {
         before: Option<&ObservedLoadBalancer>,
         since: &str,
     ) -> CheckOutcome {
-        let Some(before) = before.filter(|_| !self.fixture().load_balancer.reuse) else {
+        let Some(before) = before.filter(|_| !self.run.fixture.load_balancer.reuse) else {
             return Ok(());
         };
         let Some(now) = self.observed(lb_info, since).await? else {
             return Ok(());
         };
-        let difference = difference(before, &now);
-        Failure::unless(difference.is_none(), || {
-            let expected = format!("the load balancer in the cloud unchanged, {since}");
-            (expected, difference.unwrap_or_default())
-        })
+        let expected = format!("the load balancer in the cloud unchanged, {since}");
+        match difference(before, &now) {
+            Some(difference) => Err(Failure::new(expected, difference).into()),
+            None => Ok(()),
+        }
     }
 
     /// Verifies a load balancer to which backends were registered.
@@ -130,17 +129,11 @@ impl Lab {
     /// Fails if the load balancer still exists after its deletion.
     pub(crate) async fn is_deleted(&self, load_balancer: &LoadBalancer) -> CheckOutcome {
         let seen = self.observe().await?.unwrap_or_default();
-        let remaining = seen.load_balancer(&load_balancer.lb_info);
-        Failure::unless(remaining.is_none(), || {
-            let expected = "no such load balancer, since deleteLoadBalancer returned Succ";
-            (
-                expected,
-                format!(
-                    "it still exists: {:?}",
-                    remaining.cloned().unwrap_or_default()
-                ),
-            )
-        })
+        let expected = "no such load balancer, since deleteLoadBalancer returned Succ";
+        match seen.load_balancer(&load_balancer.lb_info) {
+            Some(left) => Err(Failure::new(expected, format!("it still exists: {left:?}")).into()),
+            None => Ok(()),
+        }
     }
 
     /// Fails unless the backend is registered, once, with its parameters.
@@ -177,37 +170,28 @@ impl Lab {
         let Some(seen) = self.observe().await? else {
             return Ok(());
         };
-        Failure::unless(
-            seen.backend(&backend.lb_info, &backend.addr).is_some(),
-            || {
-                (
-                    format!("backend {} {how}", backend.addr),
-                    "it is not registered",
-                )
-            },
-        )
+        let is_registered = seen.backend(&backend.lb_info, &backend.addr).is_some();
+        let expected = format!("backend {} {how}", backend.addr);
+        Failure::unless(is_registered, expected, "it is not registered")
     }
 
     /// Fails if the backend is still registered after its deregistration.
     pub(crate) async fn is_deregistered(&self, backend: &Backend) -> CheckOutcome {
         let seen = self.observe().await?.unwrap_or_default();
-        let remaining = seen.backend(&backend.lb_info, &backend.addr);
-        Failure::unless(remaining.is_none(), || {
-            let addr = &backend.addr;
-            let expected =
-                format!("backend {addr} deregistered, since deregisterBackend returned Succ");
-            let remaining = remaining.cloned().unwrap_or_default();
-            (expected, format!("it is still registered: {remaining:?}"))
-        })
+        let addr = &backend.addr;
+        let expected =
+            format!("backend {addr} deregistered, since deregisterBackend returned Succ");
+        match seen.backend(&backend.lb_info, addr) {
+            Some(left) => {
+                Err(Failure::new(expected, format!("it is still registered: {left:?}")).into())
+            }
+            None => Ok(()),
+        }
     }
 
     /// Fails unless each of these backends of one load balancer is registered once.
     pub(crate) async fn are_registered(&self, backends: &[Backend]) -> CheckOutcome {
-        let lb_info = backends
-            .first()
-            .map(|one| one.lb_info.clone())
-            .unwrap_or_default();
-        self.shown(&lb_info, |seen| {
+        self.all_shown(backends, |seen| {
             let missing = |one: &&Backend| seen.backend(&one.addr).is_none();
             if let Some(first) = backends.iter().find(missing) {
                 let (all, count) = (backends.len(), backends.iter().filter(missing).count());
@@ -225,23 +209,26 @@ impl Lab {
 
     /// Fails if one of these backends of one load balancer is still registered.
     pub(crate) async fn are_deregistered(&self, backends: &[Backend]) -> CheckOutcome {
-        let lb_info = backends
-            .first()
-            .map(|one| one.lb_info.clone())
-            .unwrap_or_default();
-        self.shown(&lb_info, |seen| {
+        self.all_shown(backends, |seen| {
             let remaining = |one: &&Backend| seen.backend(&one.addr).is_some();
-            let Some(first) = backends.iter().find(remaining) else {
+            let Some(Backend { addr, .. }) = backends.iter().find(remaining) else {
                 return Ok(());
             };
             let (all, count) = (backends.len(), backends.iter().filter(remaining).count());
-            let got = format!(
-                "{count} of {all} are still registered, such as {}",
-                first.addr
-            );
+            let got = format!("{count} of {all} are still registered, such as {addr}");
             Err(Failure::new("no backend left whose deregisterBackend returned Succ", got).into())
         })
         .await
+    }
+
+    /// [`shown`](Self::shown) for the load balancer of these backends.
+    async fn all_shown(
+        &self,
+        backends: &[Backend],
+        verify: impl FnOnce(&ObservedLoadBalancer) -> CheckOutcome,
+    ) -> CheckOutcome {
+        let lb_info = backends.first().map(|one| one.lb_info.clone());
+        self.shown(&lb_info.unwrap_or_default(), verify).await
     }
 
     /// Changes a backend in the cloud without the driver, by a POST below the observer's URL.
@@ -275,34 +262,23 @@ impl Lab {
 fn has_all(expected: &StringMap, got: &StringMap, name: &str, of: &str) -> CheckOutcome {
     expected.iter().try_for_each(|(key, value)| {
         let got = got.get(key);
-        Failure::unless(got == Some(value), || {
-            (
-                format!("{name}.{key} {value:?}{of} in the cloud"),
-                format!("{got:?}"),
-            )
-        })
+        let expected = format!("{name}.{key} {value:?}{of} in the cloud");
+        Failure::unless(got == Some(value), expected, format!("{got:?}"))
     })
 }
 
 /// Fails unless the address is registered exactly once.
 fn bound_once(seen: &ObservedLoadBalancer, addr: &str) -> CheckOutcome {
     let bindings = seen.bindings(addr);
-    Failure::unless(bindings == 1, || {
-        (
-            format!("one binding of {addr} in the cloud"),
-            bindings.to_string(),
-        )
-    })
+    let expected = format!("one binding of {addr} in the cloud");
+    Failure::unless(bindings == 1, expected, bindings.to_string())
 }
 
 /// The difference, without regard to the order of backends.
 fn difference(before: &ObservedLoadBalancer, now: &ObservedLoadBalancer) -> Option<String> {
     if before.attributes != now.attributes {
-        return Some(format!(
-            "attributes {} instead of {}",
-            json(&now.attributes),
-            json(&before.attributes)
-        ));
+        let (now, before) = (json(&now.attributes), json(&before.attributes));
+        return Some(format!("attributes {now} instead of {before}"));
     }
     let [before, now] = [before, now].map(|seen| sorted(&seen.backends));
     (before != now).then(|| format!("backends {} instead of {}", json(&now), json(&before)))

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 impl Lab {
     /// A load balancer from the fixture's first valid sample, not created yet.
     pub(crate) fn load_balancer(&self) -> LoadBalancer {
-        self.load_balancer_of(self.fixture().load_balancer.valid.first())
+        self.load_balancer_of(self.run.fixture.load_balancer.valid.first())
     }
 
     /// A load balancer from a sample of the fixture, not created yet; empty without a sample.
@@ -30,7 +30,7 @@ impl Lab {
 
     /// A load balancer that does not exist, with the fixture's `unknownLBInfo`.
     pub(crate) fn unknown_load_balancer(&self) -> LoadBalancer {
-        let unknown = self.fixture().load_balancer.unknown_lb_info.as_ref();
+        let unknown = self.run.fixture.load_balancer.unknown_lb_info.as_ref();
         LoadBalancer {
             lb_info: unknown.map(|map| self.filled(map)).unwrap_or_default(),
             ..self.load_balancer()
@@ -47,14 +47,14 @@ impl Lab {
     /// # Errors
     /// [`CheckError::Blocked`] by CLB-01, when it cannot be created.
     pub(crate) async fn given_load_balancer(&self) -> Result<LoadBalancer, CheckError> {
-        if self.fixture().load_balancer.reuse
+        if self.run.fixture.load_balancer.reuse
             && let Some(shared) = self.run.shared_load_balancer()
         {
             let uid = self.uid();
             return Ok(LoadBalancer { uid, ..shared });
         }
         let created = self.given_new_load_balancer().await?;
-        if self.fixture().load_balancer.reuse {
+        if self.run.fixture.load_balancer.reuse {
             self.run.share(&created);
         }
         Ok(created)
@@ -65,7 +65,7 @@ impl Lab {
     /// # Errors
     /// [`CheckError::Blocked`] by CLB-01, when it cannot be created.
     pub(crate) async fn given_new_load_balancer(&self) -> Result<LoadBalancer, CheckError> {
-        self.require("CLB-01")?;
+        self.run.require("CLB-01")?;
         self.created(self.load_balancer())
             .await
             .blocked_by("CLB-01")
@@ -73,7 +73,7 @@ impl Lab {
 
     /// The attributes with those of the fixture's `loadBalancer.update`.
     pub(crate) fn updated_attributes(&self, load_balancer: &LoadBalancer) -> StringMap {
-        let update = self.fixture().load_balancer.update.attributes.as_ref();
+        let update = self.run.fixture.load_balancer.update.attributes.as_ref();
         self.changed(&load_balancer.sample.attributes, update)
     }
 
@@ -109,7 +109,7 @@ impl Lab {
         let mut backend = self.backend(load_balancer);
         if backend.source != Source::Static {
             let by = backend.source.prerequisite();
-            self.require(by)?;
+            self.run.require(by)?;
             backend.addr = self.generated(&backend).await.blocked_by(by)?;
         }
         Ok(backend)
@@ -137,7 +137,7 @@ impl Lab {
         load_balancer: &LoadBalancer,
         count: usize,
     ) -> Result<Vec<Backend>, CheckError> {
-        let available = self.fixture().backend.static_addrs.len();
+        let available = self.run.fixture.backend.static_addrs.len();
         if !self.generates_addresses() && (1..count).contains(&available) {
             let needed = format!("needs {count} addresses in backend.addresses in the fixture");
             return Err(CheckError::Skipped(needed));
@@ -147,11 +147,9 @@ impl Lab {
             backends.push(self.given_backend(load_balancer).await?);
         }
         let addresses: HashSet<_> = backends.iter().map(|backend| &backend.addr).collect();
-        Failure::unless(addresses.len() == count, || {
-            let got = format!("{} addresses for {count} backends", addresses.len());
-            ("a different address for each backend", got)
-        })
-        .blocked_by("GEN-04")?;
+        let got = format!("{} addresses for {count} backends", addresses.len());
+        let expected = "a different address for each backend";
+        Failure::unless(addresses.len() == count, expected, got).blocked_by("GEN-04")?;
         Ok(backends)
     }
 
@@ -170,7 +168,7 @@ impl Lab {
 
     /// The fixture's valid parameters, or else empty ones.
     pub(crate) fn valid_parameters(&self) -> Vec<StringMap> {
-        let samples = &self.fixture().backend.parameters.valid;
+        let samples = &self.run.fixture.backend.parameters.valid;
         if samples.is_empty() {
             return vec![StringMap::new()];
         }
@@ -179,7 +177,7 @@ impl Lab {
 
     /// The parameters with those of the fixture's `backend.parameters.update`.
     pub(crate) fn updated_parameters(&self, backend: &Backend) -> StringMap {
-        let update = self.fixture().backend.parameters.update.as_ref();
+        let update = self.run.fixture.backend.parameters.update.as_ref();
         self.changed(&backend.parameters, update)
     }
 
@@ -200,7 +198,7 @@ impl Lab {
     /// # Errors
     /// [`CheckError::Blocked`] by ENS-01, when it cannot be registered.
     pub(crate) async fn given_bound(&self, backend: Backend) -> Result<Backend, CheckError> {
-        self.require("ENS-01")?;
+        self.run.require("ENS-01")?;
         self.registered(backend).await.blocked_by("ENS-01")
     }
 

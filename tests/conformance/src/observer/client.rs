@@ -85,7 +85,6 @@ impl Observer {
     }
 
     /// True if the observer can change the cloud.
-    #[must_use]
     pub const fn can_modify(&self) -> bool {
         matches!(self, Self::Path(..))
     }

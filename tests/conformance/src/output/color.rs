@@ -18,7 +18,6 @@ pub enum Color {
 
 impl Color {
     /// True if there are colors on this stream.
-    #[must_use]
     pub fn is_on_for(self, stream: &impl IsTerminal) -> bool {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || std::env::var_os("TERM").is_some_and(|value| value == "dumb");

@@ -38,7 +38,6 @@ const CURLS_OWN: [&str; 7] = [
 ///      --data-binary '{\"it'\\''s\":1}'"
 /// );
 /// ```
-#[must_use]
 pub fn curl_of(sent: &Sent) -> String {
     let (body, left) = cut_body(&sent.body, SHOWN);
     let has_nul = body.contains(&0);

@@ -1,6 +1,7 @@
 //! The destination of a report: `--output FORMAT=PATH`.
 
 use super::format::{Format, WrongOutput};
+use clap::ValueEnum as _;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -42,26 +43,19 @@ impl FromStr for Output {
 
     /// Reads `FORMAT=PATH`, or `FORMAT` or `FORMAT=-` for standard output.
     fn from_str(text: &str) -> Result<Self, WrongOutput> {
-        let Some((format, path)) = text.split_once('=') else {
-            return Ok(Self {
-                format: text.parse()?,
-                path: None,
-            });
+        let (format, path) = text.split_once('=').unwrap_or((text, "-"));
+        let known = Format::from_str(format, false);
+        let format = known.map_err(|_| WrongOutput::Format(format.to_owned()))?;
+        let path = match path {
+            "" => return Err(WrongOutput::NoPath(format)),
+            "-" => None,
+            path => Some(PathBuf::from(path)),
         };
-        let format = format.parse()?;
-        match path {
-            "" => Err(WrongOutput::NoPath(format)),
-            "-" => Ok(Self { format, path: None }),
-            path => Ok(Self {
-                format,
-                path: Some(PathBuf::from(path)),
-            }),
-        }
+        Ok(Self { format, path })
     }
 }
 
 /// `$GITHUB_STEP_SUMMARY`: the file that GitHub shows with a workflow's run; for [`Output::write`].
-#[must_use]
 pub fn step_summary() -> Option<PathBuf> {
     std::env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from)
 }

@@ -1,11 +1,12 @@
 //! Converts exchanges and failures for the report.
 
 use super::curl::{curl_of, cut_body};
-use super::text::{SHOWN, visible};
-use crate::exchange::{Exchange, NoResponse, Received};
+use super::text::{SHOWN, shown, visible};
+use crate::exchange::{Exchange, NoResponse, Received, Sent};
 use crate::outcome::Failure;
 use crate::report::{ExchangeReport, FailureReport};
-use http::HeaderMap;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -41,7 +42,6 @@ const SHOWN_HEADERS: [&str; 5] = [
 ///     "no response: the check closed the connection on purpose"
 /// );
 /// ```
-#[must_use]
 pub fn excerpt(outcome: &Result<Received, NoResponse>) -> String {
     let answer = match outcome {
         Ok(answer) => answer,
@@ -72,7 +72,6 @@ pub fn excerpt(outcome: &Result<Received, NoResponse>) -> String {
 
 impl FailureReport {
     /// Converts a failure; `typical` is the likely cause without a hint.
-    #[must_use]
     pub fn of(failure: &Failure, typical: &str) -> Self {
         let exchange = failure.exchange.as_deref();
         Self {
@@ -104,6 +103,44 @@ impl From<&Exchange> for ExchangeReport {
             no_answer: exchange.outcome.as_ref().err().map(ToString::to_string),
             ms: u64::try_from(exchange.took.as_millis()).unwrap_or(u64::MAX),
         }
+    }
+}
+
+impl ExchangeReport {
+    /// The request.
+    pub(crate) fn sent(&self) -> Sent {
+        let headers = self.request_headers.iter().filter_map(|(name, value)| {
+            let name = name.parse::<HeaderName>().ok()?;
+            Some((name, HeaderValue::from_str(value).ok()?))
+        });
+        Sent {
+            method: self.method.parse().unwrap_or(Method::POST),
+            url: self.url.clone(),
+            headers: headers.collect(),
+            body: Bytes::from(self.request_body.clone()),
+        }
+    }
+
+    /// The response, for people.
+    pub(crate) fn response(&self) -> String {
+        match (self.status, &self.no_answer) {
+            (Some(status), _) => {
+                let body = shown(self.response_body.as_deref().unwrap_or_default());
+                let cut = if self.response_cut { "… (cut)" } else { "" };
+                format!("HTTP {status} {body}{cut}")
+            }
+            (None, Some(problem)) => format!("no response: {}", shown(problem)),
+            (None, None) => "no response".to_owned(),
+        }
+    }
+
+    /// The call of a check and its response, for people.
+    pub(crate) fn described(&self, check: &str) -> String {
+        let (curl, response) = (curl_of(&self.sent()), self.response());
+        format!(
+            "{check} #{} ({} ms)\n{curl}\n{response}",
+            self.sequence, self.ms
+        )
     }
 }
 

@@ -1,66 +1,32 @@
 //! The formats of reports, and their options.
 
 use super::Color;
+use crate::classification::named;
 use crate::report::FailurePolicy;
 use std::fmt;
-use std::str::FromStr;
 
-/// The format of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// For people at a terminal.
-    Human,
-    /// The whole report; see [`schema`](super::schema).
-    Json,
-    /// JUnit XML for Jenkins, GitLab and others.
-    Junit,
-    /// For `$GITHUB_STEP_SUMMARY` and similar.
-    Markdown,
-    /// Workflow commands for GitHub's annotations.
-    Github,
-    /// The document for publication: `--report`.
-    Yaml,
-}
-
-impl Format {
-    /// All formats in the order of the documentation.
-    pub const ALL: [Self; 6] = [
-        Self::Human,
-        Self::Json,
-        Self::Junit,
-        Self::Markdown,
-        Self::Github,
-        Self::Yaml,
-    ];
-
+named! {
+    /// The format of a report.
+    Format (6),
     /// Its name in `--output`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Json => "json",
-            Self::Junit => "junit",
-            Self::Markdown => "markdown",
-            Self::Github => "github",
-            Self::Yaml => "yaml",
-        }
-    }
+    name;
+    /// For people at a terminal.
+    Human = "human",
+    /// The whole report; see [`schema`](super::schema).
+    Json = "json",
+    /// JUnit XML for Jenkins, GitLab and others.
+    Junit = "junit",
+    /// For `$GITHUB_STEP_SUMMARY` and similar.
+    Markdown = "markdown",
+    /// Workflow commands for GitHub's annotations.
+    Github = "github",
+    /// The document for publication: `--report`.
+    Yaml = "yaml",
 }
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = WrongOutput;
-
-    fn from_str(text: &str) -> Result<Self, WrongOutput> {
-        Self::ALL
-            .into_iter()
-            .find(|format| format.name() == text)
-            .ok_or_else(|| WrongOutput::Format(text.to_owned()))
     }
 }
 
@@ -91,7 +57,6 @@ impl Show {
 
     /// For standard output: with the width of the terminal, from 60 to 160 columns, and with colors
     /// if `color` and the environment's `NO_COLOR` allow them.
-    #[must_use]
     pub fn on_stdout(color: Color, policy: FailurePolicy) -> Self {
         let width = terminal_size::terminal_size().map_or(Self::WIDTH, |(width, _)| {
             usize::from(width.0).clamp(60, 160)

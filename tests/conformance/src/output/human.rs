@@ -1,16 +1,14 @@
 //! The report for people: the checks by group, the failures in full, hints, and one summary line.
 
-mod check;
-mod ending;
-mod failure;
 pub(crate) mod layout;
 
 use super::Paint;
 use super::format::Show;
-use super::parts::{about, by_group, driver};
-use super::text::one_line;
-use crate::report::{Report, SkipKind, Status};
-use layout::Page;
+use super::parts::{about, by_group, driver, duration};
+use super::text::{glance, one_line, shown, visible};
+use crate::classification::Level;
+use crate::report::{CheckResult, FailurePolicy, FailureReport, Outcome, Report, SkipKind, Status};
+use layout::{Page, padded, plain};
 
 pub(super) fn render(report: &Report, show: &Show) -> String {
     let mut page = Page::new(show.width, Paint { on: show.color });
@@ -25,7 +23,7 @@ pub(super) fn render(report: &Report, show: &Show) -> String {
         let id = page.paint.strong(one_line(&group));
         page.line(format!("{id}  {}", about(&group)).trim_end());
         for result in results {
-            check::write(&mut page, result, show.policy);
+            check(&mut page, result, show.policy);
         }
     }
     let failures: Vec<_> = report
@@ -39,10 +37,10 @@ pub(super) fn render(report: &Report, show: &Show) -> String {
             if index > 0 {
                 page.gap();
             }
-            failure::write(&mut page, result, show.policy);
+            failure(&mut page, result, show.policy);
         }
     }
-    ending::write(&mut page, report, show.policy);
+    ending(&mut page, report, show.policy);
     page.text
 }
 
@@ -75,4 +73,214 @@ fn head(page: &mut Page, report: &Report) {
     page.wrapped("", "", &one_line(&facts.join(", ")), |paint, line| {
         paint.faint(line)
     });
+}
+
+/// The columns of mark, id and level, left of the rule.
+const RULE_MARGIN: usize = 2 + 2 + 9 + 8;
+/// The columns of the time, right of it.
+const TIME: usize = 12;
+
+/// Writes mark, id, level, rule and time, and the reason below.
+fn check(page: &mut Page, result: &CheckResult, policy: FailurePolicy) {
+    let paint = page.paint;
+    let (mark, word) = match result.status {
+        Status::Passed if policy.fails(result) => (paint.bad("✗"), ""),
+        Status::Passed => (paint.good("✓"), ""),
+        Status::Skipped => (paint.faint("-"), "skipped: "),
+        Status::Failed if result.known.is_some() => (paint.doubtful("~"), "known: "),
+        Status::Failed if policy.fails(result) => (paint.bad("✗"), ""),
+        Status::Failed => (paint.doubtful("!"), ""),
+    };
+    let columns = page.width.saturating_sub(RULE_MARGIN + TIME).max(20);
+    let id = padded(&one_line(&result.id), 9);
+    let level = padded(&result.level.to_string(), 8);
+    let time = if result.status == Status::Skipped {
+        String::new()
+    } else {
+        duration(result.ms)
+    };
+    let rule = page.fit(&one_line(&result.rule), columns);
+    let mut lines = rule.iter();
+    let first = padded(lines.next().map_or("", String::as_str), columns);
+    let time = paint.faint(format!("{time:>TIME$}"));
+    page.line(format!("  {mark} {id}{level}{first}{time}").trim_end());
+    let margin = " ".repeat(RULE_MARGIN);
+    for line in lines {
+        page.line(format!("{margin}{line}"));
+    }
+    let reason = reason(result);
+    if !reason.is_empty() {
+        page.wrapped(&margin, &margin, &format!("{word}{reason}"), |p, line| {
+            if policy.fails(result) {
+                p.bad(line)
+            } else {
+                p.faint(line)
+            }
+        });
+    }
+}
+
+fn reason(result: &CheckResult) -> String {
+    let reason = glance(&result.reason);
+    match (&result.known, result.status) {
+        (Some(known), Status::Passed) => {
+            format!(
+                "passed, although listed as a known failure: {}",
+                glance(known)
+            )
+        }
+        (Some(known), Status::Failed) => glance(known),
+        _ if reason.is_empty() && result.response_only => "only responses were verified".to_owned(),
+        _ => reason,
+    }
+}
+
+/// The columns of the names left of the texts.
+const TEXT_MARGIN: usize = 16;
+
+/// Writes the rule, the expectation, the observed behaviour, the request and its response.
+fn failure(page: &mut Page, result: &CheckResult, policy: FailurePolicy) {
+    let title = format!("{} {}  {}", result.id, result.level, result.rule);
+    let counts = policy.fails(result);
+    page.wrapped("", "  ", &one_line(&title), |paint, line| {
+        if counts {
+            paint.bad(line)
+        } else {
+            paint.doubtful(line)
+        }
+    });
+    match &result.failure {
+        Some(failure) => failure_parts(page, failure),
+        None => part(page, "got", &shown(&result.reason)),
+    }
+    part(
+        page,
+        "more",
+        &format!("lbcf conformance explain {}", one_line(&result.id)),
+    );
+}
+
+fn failure_parts(page: &mut Page, failure: &FailureReport) {
+    part(page, "expected", &shown(&failure.expected));
+    part(page, "got", &shown(&failure.got));
+    part(page, "likely cause", &shown(&failure.likely_cause));
+    if let Some(curl) = &failure.curl {
+        // Without wrapping, for copying.
+        name(page, "request");
+        for line in visible(curl).lines() {
+            page.line(format!("    {line}"));
+        }
+    }
+    if let Some(answer) = &failure.answer {
+        name(page, "response");
+        // A blank line separates headers and body.
+        for line in visible(answer).lines() {
+            if line.is_empty() {
+                page.gap();
+            } else {
+                page.wrapped("    ", "    ", line, plain);
+            }
+        }
+    }
+}
+
+fn name(page: &mut Page, name: &str) {
+    let name = page.paint.faint(name);
+    page.line(format!("  {name}"));
+}
+
+fn part(page: &mut Page, name: &str, text: &str) {
+    if text.trim().is_empty() {
+        return;
+    }
+    let name = page.paint.faint(padded(name, TEXT_MARGIN - 2));
+    page.wrapped(&format!("  {name}"), &" ".repeat(TEXT_MARGIN), text, plain);
+}
+
+/// Writes the lists that are not empty, and the summary.
+fn ending(page: &mut Page, report: &Report, policy: FailurePolicy) {
+    let lists = [
+        ("Left behind, please remove", report.left_behind.clone()),
+        (
+            "The observer failed: these were not tested to the end",
+            report.observer_failures.clone(),
+        ),
+        (
+            "Known failures",
+            named(report, CheckResult::is_known_failure),
+        ),
+        (
+            "Known failures that passed: remove them from the list",
+            named(report, CheckResult::is_unexpected_pass),
+        ),
+        ("To run more checks", report.hints.clone()),
+    ];
+    for (title, items) in lists.into_iter().filter(|(_, items)| !items.is_empty()) {
+        page.title(title);
+        for item in items {
+            page.wrapped("  - ", "    ", &shown(&item), plain);
+        }
+    }
+    page.gap();
+    let outcome = report.summary.result;
+    page.wrapped("", "  ", &summary(report), |paint, line| match outcome {
+        Outcome::Success => paint.good(line),
+        Outcome::Partial => paint.doubtful(line),
+        Outcome::Failure => paint.bad(line),
+    });
+    if outcome != Outcome::Success || report.results.iter().any(|result| policy.fails(result)) {
+        // On one line, for copying.
+        let again = page.paint.faint("again:");
+        page.line(format!("{again} {}", one_line(&report.reproduce)));
+    }
+}
+
+fn named(report: &Report, which: impl Fn(&CheckResult) -> bool) -> Vec<String> {
+    let results = report.results.iter().filter(|result| which(result));
+    let line = |result: &CheckResult| {
+        let reason = result.known.as_deref().unwrap_or_default();
+        format!("{}: {reason}", result.id)
+    };
+    results.map(line).collect()
+}
+
+/// Such as `failure in 12.3 s: 41 passed, 2 failed (1 MUST, 1 SHOULD), 66 skipped`.
+fn summary(report: &Report) -> String {
+    let summary = &report.summary;
+    let kinds: Vec<String> = [
+        (summary.failed_must, "MUST"),
+        (summary.failed_should, "SHOULD"),
+        (summary.known_failures, "known"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, kind)| format!("{count} {kind}"))
+    .collect();
+    let kinds = if kinds.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", kinds.join(", "))
+    };
+    let open = report
+        .results
+        .iter()
+        .filter(|result| result.level == Level::Must && result.is_open())
+        .count();
+    let open = match open {
+        0 => String::new(),
+        open => format!(" ({open} MUST not tested)"),
+    };
+    let outcome = summary.result.name();
+    let observer = match report.observer_failures.len() {
+        0 => String::new(),
+        1 => "; the observer failed in 1 check".to_owned(),
+        count => format!("; the observer failed in {count} checks"),
+    };
+    format!(
+        "{outcome} in {}: {} passed, {} failed{kinds}, {} skipped{open}{observer}",
+        duration(report.ms),
+        summary.passed,
+        summary.failed,
+        summary.skipped
+    )
 }

@@ -12,7 +12,6 @@ pub(super) fn render(report: &Report) -> Result<String, serde_json::Error> {
 /// The JSON Schema (draft 2020-12) of the report: `tests/conformance/schema/report.schema.json`.
 ///
 /// It allows additional fields, because later versions may add some.
-#[must_use]
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Report).to_value();
     if let Value::Object(fields) = &mut schema {

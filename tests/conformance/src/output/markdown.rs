@@ -41,11 +41,12 @@ pub(super) fn render(report: &Report, policy: FailurePolicy) -> String {
 
 fn head(text: &mut String, report: &Report) {
     let summary = &report.summary;
-    let (sign, word) = match summary.result {
-        Outcome::Success => ("✅", "success"),
-        Outcome::Partial => ("🟡", "partial"),
-        Outcome::Failure => ("❌", "failure"),
+    let sign = match summary.result {
+        Outcome::Success => "✅",
+        Outcome::Partial => "🟡",
+        Outcome::Failure => "❌",
     };
+    let word = summary.result.name();
     let _ = writeln!(text, "## {sign} LBCF conformance: {word}\n");
     let (name, url) = driver(report);
     let _ = writeln!(

@@ -17,7 +17,6 @@ const GLANCED: usize = 240;
 /// assert_eq!(visible("a\u{1b}[2Jb\n"), "a\\x1b[2Jb\n");
 /// assert_eq!(visible("\u{202e}reversed"), "\\u{202e}reversed");
 /// ```
-#[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
@@ -55,7 +54,6 @@ pub(crate) fn is_hidden(character: char) -> bool {
 /// ```
 /// assert_eq!(lbcf_conformance::output::one_line(" a\n  b\t"), "a b");
 /// ```
-#[must_use]
 pub fn one_line(text: &str) -> String {
     let text = cut(text, SHOWN);
     let visible = visible(&text);
@@ -68,7 +66,6 @@ pub(crate) fn glance(text: &str) -> String {
 }
 
 /// The visible text, cut after 2 kB.
-#[must_use]
 pub fn shown(text: &str) -> String {
     visible(&cut(text, SHOWN)).into_owned()
 }

@@ -88,7 +88,6 @@ pub(super) fn render(
 
 impl ConformanceReport {
     /// Converts the report of a run.
-    #[must_use]
     pub fn of(report: &Report, policy: FailurePolicy) -> Self {
         Self {
             api_version: "lbcf.dev/v1".to_owned(),

@@ -26,6 +26,8 @@ pub struct Screen<W> {
     mode: ProgressMode,
     paint: Paint,
     policy: FailurePolicy,
+    /// True if the calls of each check are shown before its result.
+    shows_calls: bool,
     inner: Mutex<Inner<W>>,
 }
 
@@ -45,7 +47,6 @@ impl<W> fmt::Debug for Screen<W> {
 impl Screen<Stderr> {
     /// On standard error: a redrawn line on a terminal, plain lines elsewhere, and only notes with
     /// `quiet`. `checks` is the number of checks that will run.
-    #[must_use]
     pub fn on_stderr(checks: usize, quiet: bool, color: Color, policy: FailurePolicy) -> Self {
         let stderr = std::io::stderr();
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -68,6 +69,13 @@ impl Screen<Stderr> {
 }
 
 impl<W: Write> Screen<W> {
+    /// Shows each call as a curl command, with its response.
+    #[must_use]
+    pub const fn with_calls(mut self, shows_calls: bool) -> Self {
+        self.shows_calls = shows_calls;
+        self
+    }
+
     fn new(
         stream: W,
         checks: usize,
@@ -79,6 +87,7 @@ impl<W: Write> Screen<W> {
             mode,
             paint,
             policy,
+            shows_calls: false,
             inner: Mutex::new(Inner {
                 state: State::new(checks),
                 stream,
@@ -121,6 +130,11 @@ impl<W: Write + Send> Progress for Screen<W> {
 
     fn finished(&self, result: &CheckResult) {
         let mut inner = self.inner();
+        for exchange in result.exchanges.iter().filter(|_| self.shows_calls) {
+            for line in exchange.described(&result.id).lines() {
+                self.show(&mut inner, Some(&one_line(line)));
+            }
+        }
         inner.state.finish(result, self.policy);
         let stays = match self.mode {
             ProgressMode::Lines => true,

@@ -1,6 +1,6 @@
-//! Which results fail a run. All formats use this policy, so that they agree with the exit code.
+//! Which results fail a run, and its exit code. All formats use this policy, so that they agree with the exit code.
 
-use super::{CheckResult, Outcome, SkipKind, Status, Summary};
+use super::{CheckResult, Outcome, Report, SkipKind, Status, Summary};
 use crate::classification::Level;
 
 /// Failures of the run besides a failed MUST: `--fail-on`, which may name several.
@@ -31,7 +31,6 @@ impl FailurePolicy {
     ///
     /// A known failure does not, whatever its level is. For a MUST that was not tested or did not finish
     /// see [`Exit::of`](super::Exit::of).
-    #[must_use]
     pub fn fails(&self, result: &CheckResult) -> bool {
         match result.status {
             Status::Passed => self.strict_known && result.is_unexpected_pass(),
@@ -45,19 +44,16 @@ impl FailurePolicy {
 
 impl CheckResult {
     /// True if it failed and is listed as a known failure.
-    #[must_use]
     pub fn is_known_failure(&self) -> bool {
         self.status == Status::Failed && self.known.is_some()
     }
 
     /// True if it passed although it is listed as a known failure.
-    #[must_use]
     pub fn is_unexpected_pass(&self) -> bool {
         self.status == Status::Passed && self.known.is_some()
     }
 
     /// True if the rule applies to the driver but was not tested.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.status == Status::Skipped && self.skip != Some(SkipKind::NotApplicable)
     }
@@ -70,7 +66,6 @@ impl Summary {
     /// - `partial`: none does, but a MUST that applies to the driver was skipped or is a known
     ///   failure, or no check ran at all.
     /// - `success`: every MUST that applies to the driver passed.
-    #[must_use]
     pub fn of(results: &[CheckResult], policy: FailurePolicy) -> Self {
         Self::over(&results.iter().collect::<Vec<_>>(), policy)
     }
@@ -104,6 +99,77 @@ impl Summary {
             result,
         }
     }
+}
+
+/// The exit codes of `lbcf conformance`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// No result fails the run.
+    Passed,
+    /// A check failed, or a MUST could not be finished.
+    Failed,
+    /// Invalid arguments, an invalid fixture, or an observer that failed.
+    Usage,
+    /// The driver cannot be reached.
+    Unreachable,
+    /// The checks passed, but resources are left behind.
+    LeftBehind,
+    /// The run was interrupted.
+    Interrupted,
+}
+
+impl Exit {
+    /// The value for the shell.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Passed => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Unreachable => 3,
+            Self::LeftBehind => 4,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// The exit code of a report.
+    ///
+    /// The first that applies: the run was interrupted; a result fails the run; the driver stopped
+    /// responding; a MUST did not finish, because an incomplete run must not count as passed; the
+    /// observer failed, because checks were skipped for it; with `--fail-on partial`, the result is
+    /// *partial*; resources are left behind.
+    ///
+    /// ```
+    /// assert_eq!(lbcf_conformance::report::Exit::Unreachable.code(), 3);
+    /// ```
+    pub fn of(report: &Report, policy: FailurePolicy) -> Self {
+        if report.interrupted {
+            Self::Interrupted
+        } else if report.results.iter().any(|result| policy.fails(result)) {
+            Self::Failed
+        } else if report.unreachable.is_some() {
+            Self::Unreachable
+        } else if report.results.iter().any(is_broken_off) {
+            Self::Failed
+        } else if !report.observer_failures.is_empty() {
+            Self::Usage
+        } else if policy.partial && report.summary.result == Outcome::Partial {
+            Self::Failed
+        } else if !report.left_behind.is_empty() {
+            Self::LeftBehind
+        } else {
+            Self::Passed
+        }
+    }
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+fn is_broken_off(result: &CheckResult) -> bool {
+    result.level == Level::Must && result.skip == Some(SkipKind::BrokenOff)
 }
 
 #[cfg(test)]

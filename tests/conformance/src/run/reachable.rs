@@ -2,11 +2,9 @@
 //! a driver that has stopped.
 
 use super::{Run, StopReason};
-use crate::driver::Driver;
 use crate::driver::ready::{self, PAUSE, probe};
 use crate::exchange::NoResponse;
 use crate::outcome::{CheckError, CheckOutcome};
-use crate::transport::Transport;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -21,19 +19,7 @@ const EXIT_LIMIT: Duration = Duration::from_millis(500);
 /// The last problem, when the driver does not respond within `--wait`.
 pub(crate) async fn wait_for(run: &Run) -> Result<(), NoResponse> {
     let until = (Instant::now() + run.settings.wait).min(run.deadline);
-    wait_until(&run.transport, &run.driver, until).await
-}
-
-/// Waits until the driver responds, before there is a run.
-///
-/// # Errors
-/// The last problem, when it does not respond by then.
-pub(crate) async fn wait_until(
-    transport: &Transport,
-    driver: &Driver,
-    until: Instant,
-) -> Result<(), NoResponse> {
-    ready::wait(transport, || driver.has_ended(), until).await
+    ready::wait(&run.transport, || run.driver.has_ended(), until).await
 }
 
 /// Stops the run, if the driver no longer responds.

@@ -1,17 +1,19 @@
 //! A connection and the requests over it.
 
-use super::body::TrackedBody;
 use super::stream::{ReadableStream, Stream};
 use crate::exchange::{NoResponse, Received};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
+use std::convert::Infallible;
 use std::error::Error;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 
@@ -168,4 +170,51 @@ fn cause<E: Error + 'static>(error: &hyper::Error) -> Option<&E> {
         next = cause.source();
     }
     None
+}
+
+/// The largest frame, so that the flag of a long body is not set long before it is sent.
+const MAX_FRAME: usize = 64 << 10;
+
+/// A body that sets a flag once it is sent.
+#[derive(Debug)]
+pub(super) struct TrackedBody {
+    left: Bytes,
+    is_sent: Arc<AtomicBool>,
+}
+
+impl TrackedBody {
+    pub(super) fn new(body: Bytes) -> (Self, Arc<AtomicBool>) {
+        let is_sent = Arc::new(AtomicBool::new(body.is_empty()));
+        let flag = Arc::clone(&is_sent);
+        let left = body;
+        (Self { left, is_sent }, flag)
+    }
+}
+
+impl Body for TrackedBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.left.is_empty() {
+            return Poll::Ready(None);
+        }
+        let length = MAX_FRAME.min(self.left.len());
+        let frame = self.left.split_to(length);
+        if self.left.is_empty() {
+            self.is_sent.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(Some(Ok(Frame::data(frame))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(u64::try_from(self.left.len()).unwrap_or(u64::MAX))
+    }
 }

@@ -3,12 +3,13 @@
 use super::base_url::BaseUrl;
 use super::settings::{Settings, TransportError};
 use super::stream::Stream;
-use super::tls;
 use crate::exchange::NoResponse;
 use axum::Router;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use lbcf_serving::client_stream::ClientStream;
+use lbcf_serving::tls::{ClientTls, ClientTlsError};
+use lbcf_serving::watched_file::FileError;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::sync::Arc;
@@ -18,6 +19,9 @@ use tokio_rustls::TlsConnector;
 
 /// The buffer size of connections in this process, in bytes.
 const IN_PROCESS_BUFFER: usize = 64 << 10;
+
+/// The longest file of certificates, in bytes; that of a system has a quarter of it.
+const MAX_LENGTH: u64 = 1 << 20;
 
 pub(super) enum Dialer {
     Network {
@@ -34,7 +38,7 @@ impl Dialer {
         let tls = if base.is_https {
             let name = ServerName::try_from(base.host.clone())
                 .map_err(|_| TransportError::Tls(format!("{:?} is not a host name", base.host)))?;
-            Some((name, Arc::new(tls::config(settings)?)))
+            Some((name, Arc::new(tls_config(settings)?)))
         } else {
             None
         };
@@ -93,4 +97,31 @@ fn serve(router: Router) -> Stream {
         serving.await.ok();
     });
     Box::new(ours)
+}
+
+/// TLS from PEM files: trusted roots and the client certificate.
+fn tls_config(settings: &Settings) -> Result<ClientConfig, TransportError> {
+    let tls = ClientTls {
+        ca_files: settings.ca_files.clone(),
+        trusts_system: false,
+        certificate: settings.client_certificate.clone(),
+    };
+    let read = |path| {
+        let content = crate::files::read(path, MAX_LENGTH);
+        content.map_err(|problem| TransportError::file(path, problem))
+    };
+    let paths = tls.paths();
+    let contents: Vec<_> = paths
+        .iter()
+        .map(|path| read(path))
+        .collect::<Result<_, _>>()?;
+    let mut config = tls.config(&contents).map_err(|error| match error {
+        ClientTlsError::File(FileError::Contents { path, problem }) => {
+            TransportError::File { path, problem }
+        }
+        ClientTlsError::SystemRoots(problem) => TransportError::SystemRoots(problem),
+        error => TransportError::Tls(error.to_string()),
+    })?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config)
 }

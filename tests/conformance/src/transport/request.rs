@@ -42,7 +42,6 @@ pub const LEFT_OUT: HeaderValue = HeaderValue::from_static("(left out)");
 
 impl Request {
     /// A request without a body.
-    #[must_use]
     pub fn new(method: Method, path: impl Into<String>) -> Self {
         Self {
             method,
@@ -53,7 +52,6 @@ impl Request {
     }
 
     /// A `POST`, as for webhooks.
-    #[must_use]
     pub fn post(path: impl Into<String>, body: impl Into<Bytes>) -> Self {
         Self {
             body: body.into(),

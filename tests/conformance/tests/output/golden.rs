@@ -203,7 +203,8 @@ fn an_output_is_a_format_and_a_place() {
         );
     }
     for format in Format::ALL {
-        assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
+        let output: Output = format.to_string().parse().unwrap();
+        assert_eq!((output.format, output.path), (format, None));
     }
     for (text, problem) in [
         ("", "unknown format \"\": allowed are human, json,"),

@@ -1,7 +1,8 @@
-//! Bad requests: valid calls with broken bodies, or with values of wrong types.
+//! Bad requests: valid calls with broken bodies, or with values of wrong types; and the allowed
+//! responses.
 
-use super::verify::{BadRequest, Expected};
 use crate::checks::prelude::*;
+use Expected::{AnyResponse, Rejection};
 
 /// A load balancer and a backend of the check.
 #[derive(Debug)]
@@ -13,14 +14,10 @@ pub(super) struct ValidCalls {
 impl ValidCalls {
     /// With an existing load balancer, or else an unknown one: bad input is rejected for either.
     pub(super) async fn new(lab: &Lab) -> Self {
-        let load_balancer = match lab.given_new_load_balancer().await {
-            Ok(load_balancer) => load_balancer,
-            Err(_) => lab.unknown_load_balancer(),
-        };
-        let backend = match lab.given_backend(&load_balancer).await {
-            Ok(backend) => backend,
-            Err(_) => lab.unknown_backend(&load_balancer),
-        };
+        let existing = lab.given_new_load_balancer().await;
+        let load_balancer = existing.unwrap_or_else(|_| lab.unknown_load_balancer());
+        let backend = lab.given_backend(&load_balancer).await;
+        let backend = backend.unwrap_or_else(|_| lab.unknown_backend(&load_balancer));
         Self {
             load_balancer,
             backend,
@@ -28,10 +25,8 @@ impl ValidCalls {
     }
 
     pub(super) fn validate_backend(&self) -> WebhookCall {
-        let Backend {
-            source, parameters, ..
-        } = &self.backend;
-        validate_backend(&self.load_balancer, source.backend_type(), parameters)
+        let backend_type = self.backend.source.backend_type();
+        validate_backend(&self.load_balancer, backend_type, &self.backend.parameters)
     }
 
     /// A valid call of each webhook, except `healthz`, whose body is empty, and
@@ -75,79 +70,59 @@ type BrokenBody = (&'static str, Expected, fn(Vec<u8>) -> Vec<u8>);
 /// Broken variants of a valid body. Some common parsers accept a variant as valid or as empty: Go's
 /// decoder ignores text after the JSON and reads null as no fields, and Express accepts an empty body.
 const BODIES: &[BrokenBody] = &[
-    ("a truncated body", Expected::Rejection, |mut valid| {
+    ("a truncated body", Rejection, |mut valid| {
         valid.truncate(valid.len() / 2);
         valid
     }),
-    (
-        "a body without its last brace",
-        Expected::Rejection,
-        |mut valid| {
-            valid.pop();
-            valid
-        },
-    ),
-    ("a body of plain text", Expected::Rejection, |_| {
+    ("a body without its last brace", Rejection, |mut valid| {
+        valid.pop();
+        valid
+    }),
+    ("a body of plain text", Rejection, |_| {
         b"lbInfo=lb-1&backendAddr=10.0.0.1".to_vec()
     }),
-    (
-        "NaN for a map",
-        Expected::Rejection,
-        // Not JSON, but some parsers accept it.
-        |_| {
-            br#"{"recordID":"x","lbSpec":NaN,"lbInfo":NaN,"parameters":NaN,"podBackend":NaN}"#
-                .to_vec()
-        },
-    ),
-    ("bytes that are not UTF-8", Expected::Rejection, |valid| {
+    // Not JSON, but some parsers accept it.
+    ("NaN for a map", Rejection, |_| {
+        br#"{"recordID":"x","lbSpec":NaN,"lbInfo":NaN,"parameters":NaN,"podBackend":NaN}"#.to_vec()
+    }),
+    ("bytes that are not UTF-8", Rejection, |valid| {
         [&[0x80, 0xfe, 0xc3][..], &valid].concat()
     }),
-    ("JSON that is nested too deep", Expected::Rejection, |_| {
-        br#"{"lbInfo":"#.iter().copied().chain(std::iter::repeat_n(b'[', DEPTH)).collect()
+    ("JSON that is nested too deep", Rejection, |_| {
+        [&br#"{"lbInfo":"#[..], &[b'['; DEPTH]].concat()
     }),
-    ("text after the JSON", Expected::AnyResponse, |valid| {
+    ("text after the JSON", AnyResponse, |valid| {
         [&valid[..], b"}, and more"].concat()
     }),
-    (
-        "a recordID that is not UTF-8",
-        Expected::AnyResponse,
-        |valid| {
-            let text = br#"{"recordID":"#;
-            match valid.strip_prefix(text) {
-                Some(rest) => [&text[..], b"\"\xff\xfe\",\"was\":", rest].concat(),
-                None => [
-                    b"{\"was\":\"\xff\xfe\",",
-                    valid.get(1..).unwrap_or_default(),
-                ]
-                .concat(),
-            }
-        },
-    ),
-    ("an empty body", Expected::AnyResponse, |_| Vec::new()),
-    ("the body null", Expected::AnyResponse, |_| b"null".to_vec()),
-    ("an array as body", Expected::AnyResponse, |_| {
-        b"[]".to_vec()
+    ("a recordID that is not UTF-8", AnyResponse, |valid| {
+        let (begin, rest) = match valid.strip_prefix(br#"{"recordID":"#) {
+            Some(rest) => (&b"{\"recordID\":\"\xff\xfe\",\"was\":"[..], rest),
+            None => (
+                &b"{\"was\":\"\xff\xfe\","[..],
+                valid.get(1..).unwrap_or_default(),
+            ),
+        };
+        [begin, rest].concat()
     }),
-    ("a string as body", Expected::AnyResponse, |_| {
-        b"\"x\"".to_vec()
-    }),
+    ("an empty body", AnyResponse, |_| Vec::new()),
+    ("the body null", AnyResponse, |_| b"null".to_vec()),
+    ("an array as body", AnyResponse, |_| b"[]".to_vec()),
+    ("a string as body", AnyResponse, |_| b"\"x\"".to_vec()),
 ];
 
 /// Valid calls with one field of a wrong type.
 pub(super) fn wrong_types(lab: &Lab, valid: &ValidCalls) -> Vec<BadRequest> {
     // A new one, because a driver may find an existing one by its recordID.
     let new = lab.load_balancer();
-    let mut wrong = Wrong {
-        lab,
-        bad: Vec::new(),
-    };
+    let bad = Vec::new();
+    let mut wrong = Wrong { lab, bad };
     for call in [new.validate(), new.create()] {
         for value in [json!(["x"]), json!("x"), json!(7), json!(true)] {
-            wrong.add(&call, "lbSpec", value, Expected::Rejection);
+            wrong.add(&call, "lbSpec", value, Rejection);
         }
         if !new.sample.lb_spec.is_empty() {
             let nested = nested(&new.sample.lb_spec);
-            wrong.add(&call, "lbSpec", nested, Expected::Rejection);
+            wrong.add(&call, "lbSpec", nested, Rejection);
         }
     }
     wrong.maps_and_addresses(valid);
@@ -174,7 +149,6 @@ impl Wrong<'_> {
     }
 
     fn maps_and_addresses(&mut self, valid: &ValidCalls) {
-        use Expected::{AnyResponse, Rejection};
         let (ensure, delete) = (valid.load_balancer.ensure(), valid.load_balancer.delete());
         let (bind, unbind) = (valid.backend.ensure(), valid.backend.deregister());
         let validate = valid.validate_backend();
@@ -207,7 +181,7 @@ impl Wrong<'_> {
             Source::Pod(_) | Source::Static => "podBackend",
         };
         for value in [json!("x"), json!(["x"]), json!(7)] {
-            self.add(&generate, field, value, Expected::Rejection);
+            self.add(&generate, field, value, Rejection);
         }
         let large = 99_999_999_999_u64;
         for (pointer, value) in [
@@ -223,7 +197,7 @@ impl Wrong<'_> {
             let mut backend = generate.field(field).cloned().unwrap_or_default();
             if let Some(target) = backend.pointer_mut(pointer) {
                 *target = value;
-                self.add(&generate, field, backend, Expected::Rejection);
+                self.add(&generate, field, backend, Rejection);
             }
         }
     }
@@ -245,3 +219,95 @@ const fn type_of(value: &Value) -> &'static str {
         Value::Object(_) => "object, with values of wrong types,",
     }
 }
+
+/// The time limit for a rejection.
+pub(super) const LIMIT: Duration = Duration::from_secs(2);
+
+/// The expected response to a bad request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expected {
+    Rejection,
+    /// Any response: parsers of some languages accept the body as one without fields.
+    AnyResponse,
+}
+
+#[derive(Debug)]
+pub(super) struct BadRequest {
+    /// The valid call that it was made from.
+    pub(super) call: WebhookCall,
+    /// A description, such as `a truncated body`.
+    pub(super) what: String,
+    pub(super) request: Request,
+    pub(super) expected: Expected,
+}
+
+/// Sends the requests one after the other, and verifies after each kind that the driver still
+/// responds. Fails with the first wrong response after all were sent, or when responses stop.
+pub(super) async fn verify(lab: &Lab, bad: Vec<BadRequest>) -> CheckOutcome {
+    let mut first = None;
+    let mut before: Option<String> = None;
+    for bad in bad {
+        let what = bad.what;
+        if let Some(before) = before.filter(|before| *before != what) {
+            is_alive(lab, &before).await?;
+        }
+        let kind = RequestKind::Invalid;
+        let reply = lab.call_by(&bad.call, &bad.request, kind).await;
+        if let Some(problem) = problem(&reply.exchange, bad.expected) {
+            let webhook = bad.call.webhook();
+            let expected = format!(
+                "{webhook} with {what} rejected within {LIMIT:?}: HTTP 400 to 499, status Fail or succ false"
+            );
+            let failed = reply.failed(expected, problem);
+            if reply.no_response().is_some() {
+                return Err(failed);
+            }
+            first.get_or_insert(failed);
+        }
+        before = Some(what);
+    }
+    if let Some(before) = before {
+        is_alive(lab, &before).await?;
+    }
+    first.map_or(Ok(()), Err)
+}
+
+/// Fails when the driver no longer responds.
+pub(super) async fn is_alive(lab: &Lab, after: &str) -> Result<(), CheckError> {
+    let reply = lab.call(&healthz().unusual()).await;
+    match reply.no_response() {
+        None => Ok(()),
+        Some(problem) => {
+            let expected = format!("a response to healthz, also after {after}");
+            Err(reply.failed(expected, problem.to_string()))
+        }
+    }
+}
+
+/// The problem of a response to bad input.
+pub(super) fn problem(exchange: &Exchange, expected: Expected) -> Option<String> {
+    let received = match &exchange.outcome {
+        Ok(received) => received,
+        Err(problem) => return Some(problem.to_string()),
+    };
+    if exchange.took >= LIMIT {
+        return Some(format!("a response after {:.1?}", exchange.took));
+    }
+    match received.status {
+        // Not implemented is a rejection.
+        501 => None,
+        500.. => Some(format!("HTTP {}", received.status)),
+        200..300 if expected == Rejection => accepted(exchange),
+        _ => None,
+    }
+}
+
+/// The summary of a response that does not reject the request.
+fn accepted(exchange: &Exchange) -> Option<String> {
+    let reply = DriverReply::new(std::sync::Arc::new(exchange.clone()));
+    let is_rejection = reply.decision() == Some(false) || reply.status() == Some(Status::Fail);
+    (!is_rejection).then(|| reply.summary())
+}
+
+#[cfg(test)]
+mod tests;

@@ -60,12 +60,8 @@ pub(super) fn services(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> 
         ("another service on the same node", other_service),
     ]
     .into_iter()
-    .map(|(what, service)| {
-        (
-            what,
-            lab.backend_of(load_balancer, Source::Service(service)),
-        )
-    })
+    .map(|(what, service)| (what, Source::Service(service)))
+    .map(|(what, source)| (what, lab.backend_of(load_balancer, source)))
     .collect()
 }
 

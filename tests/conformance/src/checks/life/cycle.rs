@@ -21,32 +21,16 @@ const LINGER: u64 = 30;
 /// The life cycle of a load balancer and a backend.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::checks) struct LifeCycle<'a> {
-    lab: &'a Lab,
-    strategy: Strategy,
-    /// The check of the plain life cycle.
-    prerequisite: Option<&'static str>,
+    pub(in crate::checks) lab: &'a Lab,
+    pub(in crate::checks) strategy: Strategy,
 }
 
-impl<'a> LifeCycle<'a> {
-    pub(in crate::checks) const fn new(lab: &'a Lab, strategy: Strategy) -> Self {
-        Self {
-            lab,
-            strategy,
-            prerequisite: None,
-        }
-    }
-
-    /// Attributes failures of a plain life cycle to this check.
-    pub(in crate::checks) const fn based_on(mut self, prerequisite: &'static str) -> Self {
-        self.prerequisite = Some(prerequisite);
-        self
-    }
-
+impl LifeCycle<'_> {
     /// Runs the life cycle, from the validation of a load balancer to its deletion. Fails at the
     /// first wrong response, and when something is left behind.
     pub(in crate::checks) async fn run(&self) -> CheckOutcome {
         let lab = self.lab;
-        lab.require("CLB-01")?;
+        lab.run.require("CLB-01")?;
         let before = lab.observe().await?;
         let mut load_balancer = lab.load_balancer();
         let since = "since lbSpec and attributes are valid";
@@ -60,7 +44,7 @@ impl<'a> LifeCycle<'a> {
         } else {
             None
         };
-        if lab.fixture().load_balancer.update.attributes.is_some() {
+        if lab.run.fixture.load_balancer.update.attributes.is_some() {
             let attributes = lab.updated_attributes(&load_balancer);
             let since = "since the fixture allows these attributes";
             self.accepted(&load_balancer.validate_update(&attributes), since)
@@ -90,7 +74,7 @@ impl<'a> LifeCycle<'a> {
             .same(|| self.generated(&backend), "backendAddr")
             .await?;
         backend.injected_info = self.each(|| self.registered(&backend)).await?;
-        if lab.fixture().backend.parameters.update.is_some() {
+        if lab.run.fixture.backend.parameters.update.is_some() {
             let old = backend.parameters.clone();
             backend.parameters = lab.updated_parameters(&backend);
             let validate =
@@ -201,9 +185,9 @@ impl<'a> LifeCycle<'a> {
 
     /// The first call would fail in a plain life cycle, too.
     fn first_time(&self, error: CheckError) -> CheckError {
-        match self.prerequisite {
-            Some(id) => error.blocked_by(id),
-            None => error,
+        match self.strategy {
+            Strategy::Once => error,
+            _ => error.blocked_by("LIFE-01"),
         }
     }
 
@@ -216,13 +200,8 @@ impl<'a> LifeCycle<'a> {
         let request = self.lab.request_of(call);
         let length = u64::try_from(request.body.len()).unwrap_or(u64::MAX);
         let part = usize::try_from(self.lab.random(0..length.max(1))).unwrap_or_default();
-        let began = Instant::now();
-        let transport = self.lab.transport();
-        let sent = transport.send_part_and_hang_up(&request, part).await;
-        let info = (Some(call.webhook()), RequestKind::Invalid, began.elapsed());
-        let outcome = Err(sent.err().unwrap_or(NoResponse::HungUp));
-        self.lab.recorded(&request, info, outcome);
+        self.lab.hang_up(call, &request, part, Duration::ZERO).await;
         let linger = Duration::from_millis(self.lab.random(0..LINGER));
-        self.lab.call_and_hang_up(call, linger).await.ok();
+        self.lab.call_and_hang_up(call, linger).await;
     }
 }

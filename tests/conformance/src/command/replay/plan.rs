@@ -1,11 +1,9 @@
 //! Converts the calls of a report to requests.
 
-use crate::exchange::{Exchange, NoResponse, Received, RequestKind, Sent};
-use crate::report::{ExchangeReport, Report, Status};
+use crate::report::{CheckResult, ExchangeReport, Report, Status};
 use crate::transport::{LEFT_OUT, Request};
 use bytes::Bytes;
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use std::time::Duration;
+use http::header::{self, HeaderMap, HeaderName};
 
 /// Headers that the transport sets.
 const OWN: [HeaderName; 3] = [header::HOST, header::CONTENT_LENGTH, header::CONNECTION];
@@ -18,32 +16,35 @@ const SECRET: &str = "***";
 pub(super) struct ReplayedCall<'a> {
     pub(super) check: &'a str,
     pub(super) exchange: &'a ExchangeReport,
-    pub(super) replay: Replay,
+    /// Or why it is left out.
+    pub(super) request: Result<Request, &'static str>,
 }
 
-#[derive(Debug)]
-pub(super) enum Replay {
-    Send(Request),
-    LeftOut(&'static str),
+impl<'a> ReplayedCall<'a> {
+    /// `base` is the URL of the report's driver.
+    fn new(check: &'a str, exchange: &'a ExchangeReport, base: &str) -> Self {
+        Self {
+            check,
+            exchange,
+            request: request(exchange, base),
+        }
+    }
 }
 
 /// The calls of failed checks, or of the selected ones, in their original order.
 pub(super) fn calls<'a>(report: &'a Report, only: &[String]) -> Vec<ReplayedCall<'a>> {
-    let mut calls: Vec<ReplayedCall<'a>> = report
-        .results
-        .iter()
-        .filter(|result| {
-            let is_named = only.iter().any(|name| {
-                name.eq_ignore_ascii_case(&result.id) || name.eq_ignore_ascii_case(&result.group)
-            });
-            is_named || only.is_empty() && result.status == Status::Failed
-        })
+    let is_selected = |result: &&CheckResult| {
+        let is_named = only.iter().any(|name| {
+            name.eq_ignore_ascii_case(&result.id) || name.eq_ignore_ascii_case(&result.group)
+        });
+        is_named || only.is_empty() && result.status == Status::Failed
+    };
+    let base = &report.driver.url;
+    let results = report.results.iter().filter(is_selected);
+    let mut calls: Vec<_> = results
         .flat_map(|result| {
-            result.exchanges.iter().map(|exchange| ReplayedCall {
-                check: &result.id,
-                exchange,
-                replay: replay(exchange, &report.driver.url),
-            })
+            let exchanges = result.exchanges.iter();
+            exchanges.map(|exchange| ReplayedCall::new(&result.id, exchange, base))
         })
         .collect();
     calls.sort_by_key(|call| call.exchange.sequence);
@@ -52,30 +53,23 @@ pub(super) fn calls<'a>(report: &'a Report, only: &[String]) -> Vec<ReplayedCall
 
 /// All calls of a journal, whose URLs are paths.
 pub(super) fn of_journal(exchanges: &[ExchangeReport]) -> Vec<ReplayedCall<'_>> {
-    let calls = exchanges.iter().map(|exchange| ReplayedCall {
-        check: "call",
-        exchange,
-        replay: replay(exchange, ""),
-    });
-    calls.collect()
+    let calls = exchanges.iter();
+    calls
+        .map(|exchange| ReplayedCall::new("call", exchange, ""))
+        .collect()
 }
 
-fn replay(old: &ExchangeReport, base: &str) -> Replay {
+fn request(old: &ExchangeReport, base: &str) -> Result<Request, &'static str> {
     if old.request_cut {
-        return Replay::LeftOut("the report has only the beginning of its body");
+        return Err("the report has only the beginning of its body");
     }
     if old.request_body.contains('\u{fffd}') {
-        return Replay::LeftOut("its body is not text, and the report only contains text");
+        return Err("its body is not text, and the report only contains text");
     }
-    let Some(path) = path_below(&old.url, base) else {
-        return Replay::LeftOut("its URL is not below that of the report's driver");
-    };
-    let Ok(method) = old.method.parse() else {
-        return Replay::LeftOut("its method is invalid");
-    };
-    Replay::Send(Request {
-        method,
-        path,
+    let path = path_below(&old.url, base);
+    Ok(Request {
+        path: path.ok_or("its URL is not below that of the report's driver")?,
+        method: old.method.parse().map_err(|_| "its method is invalid")?,
         headers: headers(old),
         body: Bytes::from(old.request_body.clone()),
     })
@@ -99,52 +93,17 @@ fn path_below(url: &str, base: &str) -> Option<String> {
 }
 
 fn headers(old: &ExchangeReport) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    for (name, value) in &old.request_headers {
-        let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value))
-        else {
-            continue;
-        };
-        if value != SECRET && !OWN.contains(&name) {
-            headers.insert(name, value);
-        }
-    }
+    let sent = old.sent().headers.into_iter();
+    let mut headers: HeaderMap = sent
+        .filter_map(|(name, value)| Some((name?, value)))
+        .filter(|(name, value)| value != SECRET && !OWN.contains(name))
+        .collect();
     for name in DEFAULT {
         if !old.request_headers.contains_key(name.as_str()) {
             headers.insert(name, LEFT_OUT);
         }
     }
     headers
-}
-
-/// The old call with its new outcome.
-pub(super) fn answered(
-    old: &ExchangeReport,
-    outcome: Result<Received, NoResponse>,
-    took: Duration,
-) -> ExchangeReport {
-    let exchange = Exchange {
-        sequence: old.sequence,
-        check: None,
-        webhook: None,
-        kind: RequestKind::Unusual,
-        sent: Sent {
-            method: http::Method::POST,
-            url: String::new(),
-            headers: HeaderMap::new(),
-            body: Bytes::new(),
-        },
-        outcome,
-        took,
-    };
-    let new = ExchangeReport::from(&exchange);
-    ExchangeReport {
-        method: old.method.clone(),
-        url: old.url.clone(),
-        request_headers: old.request_headers.clone(),
-        request_body: old.request_body.clone(),
-        ..new
-    }
 }
 
 #[cfg(test)]

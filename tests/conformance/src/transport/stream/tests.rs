@@ -1,6 +1,5 @@
 use super::*;
-use crate::transport::body::TrackedBody;
-use crate::transport::connection::Connection;
+use crate::transport::connection::{Connection, TrackedBody};
 use bytes::Bytes;
 use std::task::Waker;
 use std::time::Duration;

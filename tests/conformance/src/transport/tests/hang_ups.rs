@@ -31,7 +31,10 @@ async fn transport_hangs_up_behind_the_last_byte() {
     let request = Request::post("ensureBackend", "{ }");
     for linger in [0, 5] {
         let linger = Duration::from_millis(linger);
-        transport.send_and_hang_up(&request, linger).await.unwrap();
+        transport
+            .send_and_hang_up(&request, usize::MAX, linger)
+            .await
+            .unwrap();
         let got = soon(events.recv()).await.unwrap();
         assert_eq!(got, transport.bytes_of(&request, request.body.len()));
         assert!(got.ends_with(b"\r\n\r\n{ }"));
@@ -47,7 +50,7 @@ async fn transport_hangs_up_in_the_middle_of_the_body() {
     let whole = transport.bytes_of(&request, request.body.len());
     for (part, missing) in [(0, 3), (1, 2), (3, 0), (100, 0)] {
         transport
-            .send_part_and_hang_up(&request, part)
+            .send_and_hang_up(&request, part, Duration::ZERO)
             .await
             .unwrap();
         let got = soon(events.recv()).await.unwrap();
@@ -72,7 +75,7 @@ async fn transport_lingers_before_it_hangs_up() {
     let hanging_up = tokio::spawn(async move {
         let request = Request::post("x", "{}");
         let long = Duration::from_secs(3600);
-        transport.send_and_hang_up(&request, long).await
+        transport.send_and_hang_up(&request, usize::MAX, long).await
     });
     assert_eq!(soon(events.recv()).await, Some("request"));
     assert!(events.try_recv().is_err());
@@ -88,7 +91,7 @@ async fn transport_reports_a_failed_connection_instead_of_hanging_up() {
     drop(listener);
     let transport = Transport::to_url(&url, &Settings::default()).unwrap();
     let problem = transport
-        .send_and_hang_up(&Request::post("x", "{}"), Duration::ZERO)
+        .send_and_hang_up(&Request::post("x", "{}"), usize::MAX, Duration::ZERO)
         .await
         .unwrap_err();
     assert!(matches!(problem, NoResponse::NotConnected(_)), "{problem}");

@@ -68,7 +68,7 @@ async fn transport_drops_a_handler_when_it_hangs_up() {
     let (transport, mut events) = never_answering();
     let request = Request::post("x", "{}");
     transport
-        .send_and_hang_up(&request, Duration::from_millis(50))
+        .send_and_hang_up(&request, usize::MAX, Duration::from_millis(50))
         .await
         .unwrap();
     assert_eq!(soon(events.recv()).await, Some("begun"));
@@ -89,7 +89,7 @@ async fn transport_begins_no_handler_that_wants_a_whole_body_with_a_part() {
     let (transport, mut events) = never_answering();
     let request = Request::post("x", vec![b' '; 1000]);
     transport
-        .send_part_and_hang_up(&request, 999)
+        .send_and_hang_up(&request, 999, Duration::ZERO)
         .await
         .unwrap();
     // The router and its handler, with their sender, are dropped with the connection.

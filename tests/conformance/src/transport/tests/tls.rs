@@ -151,7 +151,7 @@ async fn transport_trusts_the_roots_of_ca_files_only() {
     let problem = transport.send(&request(), LONG).await.unwrap_err();
     assert!(matches!(problem, NoResponse::NotConnected(_)), "{problem}");
     let hung_up = transport
-        .send_and_hang_up(&request(), std::time::Duration::ZERO)
+        .send_and_hang_up(&request(), usize::MAX, std::time::Duration::ZERO)
         .await;
     assert!(matches!(hung_up, Err(NoResponse::NotConnected(_))));
 }

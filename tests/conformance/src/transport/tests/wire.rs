@@ -65,7 +65,7 @@ async fn transport_sends_the_headers_of_a_webhook_call() {
 
     // By hand it is the same.
     transport
-        .send_and_hang_up(&request, std::time::Duration::ZERO)
+        .send_and_hang_up(&request, usize::MAX, std::time::Duration::ZERO)
         .await
         .unwrap();
     let (by_hand, _) = soon(requests.recv()).await.unwrap();
