@@ -2,16 +2,18 @@
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::RangeInclusive;
 
 use serde_json::{Value, json};
 
-use crate::object::{Object, child, items, text};
+use crate::field_error::{ErrorList as _, FieldError};
+use crate::object::{Object, child, items, maps_in, string, text};
 
 /// The first cluster IP, which is that of the API server's own service.
 const FIRST_IP: Ipv4Addr = Ipv4Addr::new(10, 96, 0, 1);
 const IP_COUNT: u32 = 4096;
-const PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
-
+/// The default range of `--service-node-port-range`.
+const NODE_PORTS: RangeInclusive<u64> = 30_000..=32_767;
 /// The first address of pods that serve on this machine.
 pub(crate) const FIRST_LOCAL_POD: Ipv4Addr = Ipv4Addr::new(127, 244, 0, 2);
 
@@ -28,24 +30,16 @@ pub(crate) fn assign<'a>(
 ) -> Result<(), (&'static str, String)> {
     let (mut ips, mut ports) = (HashSet::new(), HashSet::new());
     for other in others {
-        ips.extend(text(other, &["spec", "clusterIP"]).map(str::to_owned));
+        ips.extend(cluster_ip(other).map(str::to_owned));
         ports.extend(node_ports(other));
     }
-    let type_name = text(service, &["spec", "type"])
-        .unwrap_or("ClusterIP")
-        .to_owned();
-    if type_name == "ExternalName" {
+    if type_of(service) == "ExternalName" {
         return Ok(());
     }
-    if text(service, &["spec", "clusterIP"])
-        .unwrap_or_default()
-        .is_empty()
-    {
-        let kept = before
-            .and_then(|b| text(b, &["spec", "clusterIP"]))
-            .map(str::to_owned);
+    if text(service, &["spec", "clusterIP"]).is_none_or(str::is_empty) {
+        let kept = before.and_then(|b| text(b, &["spec", "clusterIP"]));
         let ip = match kept {
-            Some(ip) => ip,
+            Some(ip) => ip.to_owned(),
             None => (0..IP_COUNT)
                 .filter_map(|n| Some(Ipv4Addr::from(u32::from(FIRST_IP).checked_add(n)?)))
                 .map(|ip| ip.to_string())
@@ -56,28 +50,25 @@ pub(crate) fn assign<'a>(
         spec.insert("clusterIPs".to_owned(), json!([ip]));
         spec.insert("clusterIP".to_owned(), Value::from(ip));
     }
-    if !matches!(type_name.as_str(), "NodePort" | "LoadBalancer") {
-        return Ok(());
-    }
+    let balances = type_of(service) == "LoadBalancer";
+    let has_ports = has_node_ports(service);
     let spec = child(service, "spec");
     let declines = spec.get("allocateLoadBalancerNodePorts") == Some(&Value::Bool(false));
-    if type_name == "LoadBalancer" && declines {
+    if !has_ports || balances && declines {
         return Ok(());
     }
-    let kept: Vec<(Value, u16)> = before.map(ports_by_number).unwrap_or_default();
-    let Some(Value::Array(list)) = child(service, "spec").get_mut("ports") else {
-        return Ok(());
-    };
-    for port in list.iter_mut().filter_map(Value::as_object_mut) {
+    let kept: Vec<&Value> =
+        before.map_or_else(Vec::new, |b| items(b, &["spec", "ports"]).collect());
+    for port in maps_in(spec.get_mut("ports")) {
         if port.get("nodePort").and_then(Value::as_u64).unwrap_or(0) != 0 {
             continue;
         }
-        let number = port.get("port").cloned().unwrap_or_default();
-        let free = kept
+        let kept = kept
             .iter()
-            .find(|(of, _)| *of == number)
-            .map(|(_, node_port)| *node_port)
-            .or_else(|| PORTS.clone().find(|p| !ports.contains(p)))
+            .find(|kept| kept.get("port") == port.get("port"));
+        let free = kept
+            .and_then(|kept| node_port(kept))
+            .or_else(|| NODE_PORTS.clone().find(|p| !ports.contains(p)))
             .ok_or(("spec.ports", "the node port range is full".to_owned()))?;
         ports.insert(free);
         port.insert("nodePort".to_owned(), Value::from(free));
@@ -87,25 +78,75 @@ pub(crate) fn assign<'a>(
 
 /// The services have an address in common.
 pub(crate) fn overlap(one: &Object, other: &Object) -> bool {
-    let ip =
-        |service| text(service, &["spec", "clusterIP"]).filter(|ip| !matches!(*ip, "" | "None"));
-    let ports = node_ports(other);
-    ip(one).is_some_and(|own| ip(other) == Some(own))
-        || node_ports(one).iter().any(|port| ports.contains(port))
+    cluster_ip(one).is_some_and(|own| cluster_ip(other) == Some(own))
+        || node_ports(one).any(|port| node_ports(other).any(|theirs| theirs == port))
 }
 
-fn ports_by_number(service: &Object) -> Vec<(Value, u16)> {
-    items(service, &["spec", "ports"])
-        .filter_map(|p| {
-            let node_port = u16::try_from(p.get("nodePort")?.as_u64()?).ok()?;
-            Some((p.get("port")?.clone(), node_port))
-        })
-        .collect()
+/// Errors of requested addresses and node ports that are allocated to another service or out of range.
+pub(crate) fn taken<'a>(
+    service: &Object,
+    before: Option<&Object>,
+    others: impl Iterator<Item = &'a Object> + Clone,
+) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let is_new = |number: &u64| before.is_none_or(|b| !node_ports(b).any(|own| own == *number));
+    let has_ports = has_node_ports(service);
+    for (index, port) in items(service, &["spec", "ports"]).enumerate() {
+        let Some(number) = node_port(port).filter(|number| has_ports && is_new(number)) else {
+            continue;
+        };
+        let same = |theirs: &Value| {
+            (node_port(theirs), protocol(theirs)) == (Some(number), protocol(port))
+        };
+        let mut theirs = others
+            .clone()
+            .flat_map(|other| items(other, &["spec", "ports"]));
+        let why = if !NODE_PORTS.contains(&number) {
+            "provided port is not in the valid range. The range of valid ports is 30000-32767"
+        } else if theirs.any(same) {
+            "provided port is already allocated"
+        } else {
+            continue;
+        };
+        errors.invalid(format!("spec.ports[{index}].nodePort"), number, why);
+    }
+    if let Some(own) = cluster_ip(service)
+        && before.and_then(cluster_ip) != Some(own)
+        && others
+            .into_iter()
+            .any(|other| cluster_ip(other) == Some(own))
+    {
+        let why = format!("failed to allocate IP {own}: provided IP is already allocated");
+        errors.invalid("spec.clusterIPs", json!([own]), &why);
+    }
+    errors
 }
 
-fn node_ports(service: &Object) -> Vec<u16> {
-    let ports = ports_by_number(service).into_iter();
-    ports.map(|(_, node_port)| node_port).collect()
+pub(crate) fn type_of(service: &Object) -> &str {
+    text(service, &["spec", "type"]).unwrap_or("ClusterIP")
+}
+
+pub(crate) fn has_node_ports(service: &Object) -> bool {
+    matches!(type_of(service), "NodePort" | "LoadBalancer")
+}
+
+pub(crate) fn node_port(port: &Value) -> Option<u64> {
+    port.get("nodePort")?.as_u64().filter(|number| *number != 0)
+}
+
+pub(crate) fn protocol(port: &Value) -> &str {
+    match string(port, "protocol") {
+        "" => "TCP",
+        protocol => protocol,
+    }
+}
+
+fn cluster_ip(service: &Object) -> Option<&str> {
+    text(service, &["spec", "clusterIP"]).filter(|ip| !matches!(*ip, "" | "None"))
+}
+
+fn node_ports(service: &Object) -> impl Iterator<Item = u64> {
+    items(service, &["spec", "ports"]).filter_map(node_port)
 }
 
 #[cfg(test)]
@@ -121,14 +162,14 @@ mod tests {
         let mut second = object(json!({"spec": {"type": "NodePort", "ports": [{"port": 80}]}}));
         assign(&mut second, None, std::iter::once(&first)).unwrap();
         assert_ne!(first["spec"]["clusterIP"], second["spec"]["clusterIP"]);
-        assert_eq!(node_ports(&first), [30_000, 30_001]);
-        assert_eq!(node_ports(&second), [30_002]);
+        assert!(node_ports(&first).eq([30_000, 30_001]));
+        assert!(node_ports(&second).eq([30_002]));
         let mut none = object(json!({"spec": {
             "type": "LoadBalancer", "allocateLoadBalancerNodePorts": false,
             "ports": [{"port": 80}],
         }}));
         assign(&mut none, None, std::iter::empty()).unwrap();
-        assert!(node_ports(&none).is_empty());
+        assert_eq!(node_ports(&none).next(), None);
     }
 
     #[test]
@@ -152,5 +193,38 @@ mod tests {
         assign(&mut next, Some(&before), std::iter::empty()).unwrap();
         assert_eq!(next["spec"]["clusterIP"], before["spec"]["clusterIP"]);
         assert_eq!(next["spec"]["ports"][0], before["spec"]["ports"][0]);
+    }
+
+    #[test]
+    fn allocated_addresses_and_ports_are_refused() {
+        let service = |spec: Value| object(json!({ "spec": spec }));
+        let other = service(json!({"type": "NodePort", "clusterIP": "10.96.0.9",
+            "ports": [{"port": 80, "nodePort": 30000, "protocol": "TCP"}]}));
+        let errors = |spec: Value, before: Option<&Object>| {
+            let taken = taken(&service(spec), before, std::iter::once(&other)).into_iter();
+            let line = |error: FieldError| format!("{}: {}", error.field, error.message);
+            taken.map(line).collect::<Vec<String>>()
+        };
+        let node_port =
+            |port: u64| json!({"type": "NodePort", "ports": [{"port": 1, "nodePort": port}]});
+        for (spec, expected) in [
+            (
+                node_port(30_000),
+                "spec.ports[0].nodePort: Invalid value: 30000: provided port is already allocated",
+            ),
+            (
+                node_port(80),
+                "spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767",
+            ),
+            (
+                json!({"clusterIP": "10.96.0.9"}),
+                "spec.clusterIPs: Invalid value: [\"10.96.0.9\"]: failed to allocate IP 10.96.0.9: provided IP is already allocated",
+            ),
+        ] {
+            assert_eq!(errors(spec, None), [expected]);
+        }
+        assert!(errors(node_port(30_001), None).is_empty());
+        let own_ports = service(node_port(80));
+        assert!(errors(node_port(80), Some(&own_ports)).is_empty());
     }
 }

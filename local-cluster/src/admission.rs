@@ -2,19 +2,12 @@
 //!
 //! [`Admission::review`] selects the webhooks of a request; the writer then calls the mutating ones
 //! before ([`Review::mutate`]) and the validating ones after ([`Review::validate`]) the rules have decided.
-//! `webhook` and `configurations` read configurations, `matching` matches requests, `request` and
-//! `response` are the two halves of an `AdmissionReview`, `patching` applies the patch of a mutating
-//! webhook: all without I/O. `client`, with `dialer` and `tls`, does the I/O.
+//! `webhook` reads configurations and matches requests, `request` and `response` are the two halves of an
+//! `AdmissionReview`: all without I/O. `client`, with `tls`, does the I/O.
 //!
 //! Only requests are reviewed, not the writes of the cluster's own controllers.
 
-mod attributes;
 mod client;
-mod configurations;
-mod dialer;
-mod failure;
-mod matching;
-mod patching;
 mod request;
 mod response;
 mod review;
@@ -27,13 +20,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-pub(crate) use attributes::{Attributes, Operation, Options};
-pub(crate) use review::Review;
-
-use client::WebhookClient;
-use configurations::WebhookConfigurations;
-use review::Calls;
-
+use self::client::WebhookClient;
+pub(crate) use self::request::{Attributes, Operation, Options};
+use self::review::Calls;
+pub(crate) use self::review::Review;
+use self::webhook::WebhookConfigurations;
 use crate::resources::Registry;
 use crate::store::Store;
 

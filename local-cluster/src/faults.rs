@@ -3,7 +3,6 @@
 //! A fault has an effect, a filter and a schedule. It is selected when a request arrives and applied
 //! around its response, in process and over TCP alike.
 
-mod error_response;
 mod fault;
 mod request;
 mod watch_body;
@@ -18,11 +17,9 @@ use http::StatusCode;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-pub use self::error_response::ErrorResponse;
-pub use self::fault::{Fault, WatchEnd};
-pub use self::request::{RequestFilter, Verb};
-
+pub use self::fault::{ErrorResponse, Fault, WatchEnd};
 pub(crate) use self::request::RequestInfo;
+pub use self::request::{RequestFilter, Verb};
 
 use self::fault::{Effect, FaultAction, FaultProgress};
 use self::watch_body::{PlannedEnd, WatchBody, WatchRegistry};
@@ -210,10 +207,6 @@ async fn perform(
                 () = tokio::time::sleep(*time) => {}
                 () = ended.cancelled() => {}
             }
-            None
-        }
-        FaultAction::Hold => {
-            ended.cancelled().await;
             None
         }
         FaultAction::Abort(error) => Some(error.response(request)),

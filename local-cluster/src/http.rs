@@ -2,11 +2,10 @@
 
 mod accept;
 mod body;
-mod containers;
+mod call;
 mod continuation;
+mod delete;
 mod discovery;
-mod etag;
-mod eviction;
 #[cfg(any(test, feature = "fuzzing"))]
 #[allow(
     unreachable_pub,
@@ -17,7 +16,6 @@ mod health;
 mod list_options;
 mod log;
 mod openapi;
-mod patch_result;
 mod path;
 mod printers;
 mod protobuf;
@@ -33,4 +31,5 @@ mod watch;
 mod write;
 
 pub(crate) use crate::faults::Disconnect;
-pub(crate) use route::{Stop, router, unauthorized};
+pub(crate) use route::{router, unauthorized};
+pub(crate) use watch::Stop;

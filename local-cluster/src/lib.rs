@@ -71,6 +71,8 @@
 //! * **Workloads**: StatefulSets and DaemonSets keep no ControllerRevisions, so `kubectl rollout undo` works for
 //!   Deployments only, which are not scaled in proportion during a rollout. Containers that fail do not run again. Clients
 //!   cannot bind pods.
+//! * **Values of built-in kinds** are checked as far as they are names, ports, addresses or immutable; others may be
+//!   anything of their type.
 //! * **Without admission**: what the cluster's own controllers write, such as the pods of a Deployment, is
 //!   sent to no webhook.
 //! * **404**: all alpha and beta APIs.
@@ -94,12 +96,11 @@
 mod addresses;
 mod admission;
 pub mod annotations;
-mod client;
 mod clock;
 mod cluster;
+mod conditions;
 mod controllers;
 mod error;
-mod error_list;
 mod faults;
 mod field_error;
 mod http;
@@ -121,18 +122,16 @@ mod writer;
 
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
-pub use http::fuzzing;
+pub use self::cluster::{InProcess, LocalCluster};
+pub use self::error::Error;
+pub use self::faults::{ErrorResponse, Fault, FaultGuard, Faults, RequestFilter, Verb, WatchEnd};
+pub use self::http::fuzzing;
+pub use self::options::{LocalClusterOptions, NodeSpec};
+pub use self::requests::{RequestCounts, RequestKey};
+pub use self::server::{ServeOptions, ServerHandle, Tls, Token};
+pub use lbcf_serving::listener::Limits;
 
 /// The README's example compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-pub use client::InProcess;
-pub use cluster::LocalCluster;
-pub use error::Error;
-pub use faults::{ErrorResponse, Fault, FaultGuard, Faults, RequestFilter, Verb, WatchEnd};
-pub use lbcf_serving::listener::Limits;
-pub use options::{LocalClusterOptions, NodeSpec};
-pub use requests::{RequestCounts, RequestKey};
-pub use server::{ServeOptions, ServerHandle, Tls, Token};

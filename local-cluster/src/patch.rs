@@ -7,7 +7,6 @@
 mod apply;
 mod compare;
 mod field_set;
-mod json;
 mod layout;
 mod managers;
 mod merge;

@@ -4,23 +4,19 @@ mod builtin;
 mod conversion;
 mod crd;
 mod defaults;
-mod documents;
-mod initial_status;
 mod kind;
 mod registry;
 mod scale;
 mod typed;
 mod webhooks;
 
-pub(crate) use conversion::Conversion;
-pub(crate) use crd::{
+pub(crate) use self::conversion::Conversion;
+pub(crate) use self::crd::{
     Names, accept_names, crd_defaults, crd_errors, format_warnings, is_established, kinds_of,
 };
-pub(crate) use defaults::fill_defaults;
-pub(crate) use documents::{Document, Documents};
-pub(crate) use initial_status::reset_status;
-pub(crate) use kind::{Custom, Kind, PrinterColumn};
-pub(crate) use registry::Registry;
-pub(crate) use scale::Scale;
-pub(crate) use typed::{check_types, unknown_fields};
-pub(crate) use webhooks::{webhook_defaults, webhook_errors};
+pub(crate) use self::defaults::{fill_defaults, reset_status};
+pub(crate) use self::kind::{Custom, Kind, PrinterColumn};
+pub(crate) use self::registry::{Document, Documents, Registry};
+pub(crate) use self::scale::Scale;
+pub(crate) use self::typed::{check_types, unknown_fields};
+pub(crate) use self::webhooks::{webhook_defaults, webhook_errors};

@@ -11,7 +11,6 @@ mod metadata;
 mod options;
 mod update;
 
-pub(crate) use builtin::taken_addresses;
 pub(crate) use complete::decode;
 pub(crate) use create::{Stamp, forget_past, prepare_create};
 pub(crate) use delete::{DeleteOptions, Deletion, Propagation, decide_deletion};

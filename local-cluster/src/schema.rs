@@ -5,28 +5,24 @@
 
 mod cel;
 mod correlate;
-mod defaulting;
-mod embedded;
+mod decode;
+mod extensions;
 mod format;
-mod list_type;
 mod message;
 mod node;
-mod path;
 mod pattern;
-mod prune;
 mod validate;
 
 use serde_json::Value;
 
-use crate::field_error::FieldError;
-use correlate::CorrelatedValue;
-use message::{ErrorType, shown};
-use path::{FieldPath, NIL_PATH};
+pub(crate) use self::cel::{RuleTree, ValidationResult, ValidationRule, find_field};
+pub(crate) use self::format::is_known as is_known_format;
+pub(crate) use self::node::Node;
+pub(crate) use self::pattern::compile as compile_pattern;
 
-pub(crate) use cel::{RuleTree, ValidationResult, ValidationRule, find_field};
-pub(crate) use format::is_known as is_known_format;
-pub(crate) use node::Node;
-pub(crate) use pattern::compile as compile_pattern;
+use self::correlate::CorrelatedValue;
+use self::message::{FieldPath, NIL_PATH, shown};
+use crate::field_error::{ErrorType, FieldError};
 
 /// The compiled schema of a kind.
 #[derive(Debug)]
@@ -46,17 +42,17 @@ impl Schema {
 
     /// Removes unknown fields and returns their paths.
     pub(crate) fn prune(&self, object: &mut Value) -> Vec<String> {
-        prune::prune(&self.root, object)
+        decode::prune(&self.root, object)
     }
 
     pub(crate) fn fill(&self, object: &mut Value) {
-        defaulting::fill(&self.root, object);
+        decode::fill(&self.root, object);
     }
 
     pub(crate) fn check_create(&self, object: &Value) -> ValidationResult {
         let mut errors = validate::validate(&self.root, object, None, "");
-        errors.extend(embedded::check(&self.root, object));
-        errors.extend(list_type::check(&self.root, object));
+        errors.extend(extensions::check_embedded(&self.root, object));
+        errors.extend(extensions::check_lists(&self.root, object));
         self.with_rules(errors, object, None)
     }
 
@@ -65,7 +61,7 @@ impl Schema {
         let node = &self.root;
         let correlated = CorrelatedValue { node, new, old };
         let mut errors = validate::validate(node, new, Some(&correlated), "");
-        errors.extend(embedded::check(node, new));
+        errors.extend(extensions::check_embedded(node, new));
         errors.extend(self.new_duplicates(new, old));
         self.with_rules(errors, new, Some(old))
     }
@@ -87,8 +83,8 @@ impl Schema {
 
     /// Errors of duplicate items, unless the old object had some.
     fn new_duplicates(&self, new: &Value, old: &Value) -> Vec<FieldError> {
-        let errors = list_type::check(&self.root, new);
-        if errors.is_empty() || list_type::check(&self.root, old).is_empty() {
+        let errors = extensions::check_lists(&self.root, new);
+        if errors.is_empty() || extensions::check_lists(&self.root, old).is_empty() {
             errors
         } else {
             Vec::new()
@@ -103,7 +99,7 @@ impl Schema {
     ) -> ValidationResult {
         let mut warnings = Vec::new();
         if let Some(tree) = &self.rules {
-            if errors.iter().any(ErrorType::blocks_rules) {
+            if errors.iter().any(blocks_rules) {
                 errors.push(ErrorType::Invalid.at(
                     NIL_PATH,
                     Some("null"),
@@ -121,6 +117,16 @@ impl Schema {
     }
 }
 
+/// Rules may rely on the absence of such errors.
+fn blocks_rules(error: &FieldError) -> bool {
+    use ErrorType::{NotSupported, Required, TooLong, TooMany, WrongType};
+    let kind = error.kind;
+    matches!(
+        kind,
+        NotSupported | Required | TooLong | TooMany | WrongType
+    )
+}
+
 /// Validates a default: on create, and on an update that does not change it. Pruning must not change it.
 pub(crate) fn default_errors(
     node: &Node,
@@ -129,7 +135,7 @@ pub(crate) fn default_errors(
     place: &str,
 ) -> Vec<FieldError> {
     let mut errors = validate::validate(node, value, None, place);
-    if !prune::prune(node, &mut value.clone()).is_empty() {
+    if !decode::prune(node, &mut value.clone()).is_empty() {
         let detail = "must not have unknown fields";
         errors.push(ErrorType::Invalid.at(place, Some(&shown(value)), detail));
     }

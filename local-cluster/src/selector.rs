@@ -4,4 +4,4 @@ mod field;
 mod label;
 
 pub(crate) use field::FieldSelector;
-pub(crate) use label::LabelSelector;
+pub(crate) use label::{LabelRule, LabelSelector};

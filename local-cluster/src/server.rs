@@ -4,7 +4,6 @@ mod certificate;
 mod kubeconfig;
 mod options;
 mod service;
-mod token;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
@@ -13,16 +12,15 @@ use std::time::Duration;
 
 use axum::Router;
 use hyper::service::service_fn;
+use lbcf_serving::body::BodyBudget;
 use lbcf_serving::listener::{Connection, Listener};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub use self::options::{ServeOptions, Tls, Token};
+
 use self::service::Api;
 use crate::error::Error;
-use lbcf_serving::body::BodyBudget;
-
-pub use self::options::{ServeOptions, Tls};
-pub use self::token::Token;
 
 /// The time that the shutdown waits for connections; each of them has less.
 const SHUTDOWN: Duration = Duration::from_secs(3);

@@ -106,7 +106,7 @@ impl ApiError {
         let message = format!("{} \"{name}\" is invalid: {what}", qualified(kind, group));
         let causes: Vec<Value> = errors
             .iter()
-            .map(|e| json!({"reason": e.reason, "message": e.message, "field": e.field}))
+            .map(|e| json!({"reason": e.kind.words().0, "message": e.message, "field": e.field}))
             .collect();
         let mut details = object(kind_details(group, kind, name));
         details.retain(|_, value| *value != "");

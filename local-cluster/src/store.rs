@@ -7,20 +7,17 @@ mod disk;
 mod error;
 mod key;
 mod resource_store;
-mod scan;
 mod state;
 mod stored;
 mod watch_cache;
-mod watch_cursor;
 
-pub(crate) use database::Store;
+pub(crate) use database::{Store, WatchCursor};
 #[cfg(test)]
 pub(crate) use disk::tests::TempDirectory;
 pub(crate) use error::{DiskError, OpenError, WriteError};
 pub(crate) use key::Resource;
-pub(crate) use scan::{Found, Range, Scan};
+pub(crate) use resource_store::{Found, Range, Scan};
 pub(crate) use stored::Stored;
 #[cfg(test)]
 pub(crate) use stored::count::serialised;
 pub(crate) use watch_cache::{EventType, Expired, StoreEvent};
-pub(crate) use watch_cursor::WatchCursor;

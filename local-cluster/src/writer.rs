@@ -137,10 +137,11 @@ fn set_address(
     object: &mut Object,
 ) -> Result<(), ApiError> {
     set_namespace(kind, namespace, object)?;
-    check_name(object, name)
+    check_url_name(object, name)
 }
 
-fn check_name(object: &Object, name: &str) -> Result<(), ApiError> {
+/// The name of a body must be that of the URL.
+pub(crate) fn check_url_name(object: &Object, name: &str) -> Result<(), ApiError> {
     match object::name(object) {
         given if given == name => Ok(()),
         given => Err(ApiError::bad_request(format!(

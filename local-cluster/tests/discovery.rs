@@ -157,7 +157,6 @@ async fn reviews_are_served_and_not_stored() {
     let nowhere = format!("{group}/localsubjectaccessreviews");
     let wrong_kind = review("SubjectAccessReview", json!({}));
     let wrong_type = review("SelfSubjectAccessReview", json!({"resourceAttributes": 1}));
-    let empty = review("SelfSubjectAccessReview", json!({}));
     for (method, path, body, expected) in [
         ("GET", &own, None, 405),
         ("DELETE", &own, None, 405),
@@ -166,7 +165,6 @@ async fn reviews_are_served_and_not_stored() {
         ("POST", &nowhere, Some(reviewed), 404),
         ("POST", &own, Some(wrong_kind), 400),
         ("POST", &own, Some(wrong_type), 400),
-        ("POST", &own, Some(empty), 422),
         ("POST", &own, Some(json!([])), 400),
     ] {
         let (status, response) = call(&cluster, method, path, body).await;

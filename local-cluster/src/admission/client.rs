@@ -1,19 +1,25 @@
-//! Calls webhooks over HTTPS.
+//! Calls webhooks over HTTPS, and resolves the services that they are behind.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::error::Error;
+use std::future::Future;
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
-use http::{Method, Request};
+use http::{Method, Request, Uri};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustls::CertificateError;
+use tokio::net::{TcpStream, lookup_host};
+use tower::Service;
 
-use super::dialer::{Dialer, ServiceResolver};
-use super::failure::cause;
 use super::response::RawResponse;
 use super::tls::tls_config;
 use super::webhook::Webhook;
@@ -121,6 +127,125 @@ async fn exchange(client: &HttpsClient, url: &str, review: Bytes) -> Result<RawR
     })
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct DialError(pub(super) String);
+
+/// The addresses of services: this cluster has no service network.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ServiceResolver(Arc<RwLock<BTreeMap<String, String>>>);
+
+impl ServiceResolver {
+    pub(super) fn new(services: BTreeMap<String, String>) -> Self {
+        Self(Arc::new(RwLock::new(services)))
+    }
+
+    pub(super) fn set(&self, service: String, address: String) {
+        self.0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(service, address);
+    }
+
+    /// The address behind a URL.
+    fn address(&self, uri: &Uri) -> Result<String, DialError> {
+        let host = uri.host().unwrap_or_default();
+        if !host.ends_with(".svc") {
+            return Ok(format!("{host}:{}", uri.port_u16().unwrap_or(443)));
+        }
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(host).cloned().ok_or_else(|| {
+            DialError(format!(
+                "dial tcp: service {host:?} has no address: this cluster has no service network, so LocalClusterOptions::service_addresses must contain its address"
+            ))
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Dialer(pub(super) ServiceResolver);
+
+impl Service<Uri> for Dialer {
+    type Response = TokioIo<TcpStream>;
+    type Error = DialError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, DialError>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let address = self.0.address(&uri);
+        Box::pin(async move { dial(&address?).await.map(TokioIo::new) })
+    }
+}
+
+async fn dial(address: &str) -> Result<TcpStream, DialError> {
+    let nowhere = || DialError(format!("dial tcp: lookup {address}: no such host"));
+    let mut failed = None;
+    for address in lookup_host(address).await.map_err(|_| nowhere())? {
+        match TcpStream::connect(address).await {
+            Ok(stream) => {
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "cannot set TCP_NODELAY on a connection to a webhook");
+                }
+                return Ok(stream);
+            }
+            Err(error) => {
+                let why = match error.kind() {
+                    ErrorKind::ConnectionRefused => "connection refused".to_owned(),
+                    _ => error.to_string(),
+                };
+                failed = Some(DialError(format!("dial tcp {address}: connect: {why}")));
+            }
+        }
+    }
+    Err(failed.unwrap_or_else(nowhere))
+}
+
+/// The innermost known cause of a client error.
+pub(super) fn cause(error: &(dyn Error + 'static)) -> String {
+    let mut current = Some(error);
+    let mut last = error.to_string();
+    while let Some(error) = current {
+        if let Some(error) = error.downcast_ref::<DialError>() {
+            return error.to_string();
+        }
+        if let Some(error) = error.downcast_ref::<rustls::Error>() {
+            return tls(error);
+        }
+        if let Some(error) = error.downcast_ref::<hyper::Error>()
+            && (error.is_incomplete_message() || error.is_canceled())
+        {
+            return "EOF".to_owned();
+        }
+        last = error.to_string();
+        current = match error.downcast_ref::<io::Error>() {
+            Some(error) if error.kind() == io::ErrorKind::UnexpectedEof => return "EOF".to_owned(),
+            // An error inside an I/O error is not its source.
+            Some(error) => error.get_ref().map(|inner| inner as &(dyn Error + 'static)),
+            None => error.source(),
+        };
+    }
+    last
+}
+
+fn tls(error: &rustls::Error) -> String {
+    let why = match error {
+        // A recreated CA has the same name but another key.
+        rustls::Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        ) => "certificate signed by unknown authority".to_owned(),
+        rustls::Error::InvalidCertificate(error) => error.to_string(),
+        // A server that does not speak TLS sends an invalid message.
+        rustls::Error::InvalidMessage(_) => {
+            return "tls: first record does not look like a TLS handshake".to_owned();
+        }
+        other => return format!("tls: {other}"),
+    };
+    format!("tls: failed to verify certificate: x509: {why}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,5 +270,55 @@ mod tests {
             let url = format!("Post \"https://s.n.svc:443/?timeout={expected}\": ");
             assert!(failed.contains(&url), "{failed}");
         }
+    }
+
+    fn address(url: &str) -> Result<String, DialError> {
+        let known = [("a.b.svc".to_owned(), "127.0.0.1:9".to_owned())];
+        ServiceResolver::new(known.into_iter().collect()).address(&url.parse().unwrap())
+    }
+
+    #[test]
+    fn services_are_looked_up_and_hosts_taken_as_they_are() {
+        assert_eq!(address("https://a.b.svc:443/x").unwrap(), "127.0.0.1:9");
+        assert_eq!(address("https://h/x").unwrap(), "h:443");
+        assert_eq!(address("https://[::1]:8443/").unwrap(), "[::1]:8443");
+        let unknown = address("https://c.b.svc:443/").unwrap_err();
+        assert!(
+            unknown.0.contains("service \"c.b.svc\" has no address"),
+            "{unknown}"
+        );
+    }
+
+    #[tokio::test]
+    async fn errors_name_the_address() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let refused = dial(&address.to_string()).await.unwrap_err();
+        assert_eq!(
+            refused.0,
+            format!("dial tcp {address}: connect: connection refused")
+        );
+        assert!(
+            dial("no port")
+                .await
+                .unwrap_err()
+                .0
+                .contains("no such host")
+        );
+    }
+
+    #[test]
+    fn causes_are_found_under_their_layers() {
+        let refused = DialError("dial tcp 127.0.0.1:1: connect: connection refused".to_owned());
+        let layered = io::Error::other(io::Error::other(refused.clone()));
+        assert_eq!(cause(&layered), refused.0);
+        let issuer = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        let layered = io::Error::other(io::Error::new(io::ErrorKind::InvalidData, issuer));
+        assert_eq!(
+            cause(&layered),
+            "tls: failed to verify certificate: x509: certificate signed by unknown authority"
+        );
+        assert_eq!(cause(&io::Error::from(io::ErrorKind::UnexpectedEof)), "EOF");
     }
 }

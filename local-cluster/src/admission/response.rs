@@ -1,14 +1,18 @@
-//! Reads and checks the response of a webhook.
+//! Reads and checks the response of a webhook, and applies the patch of a mutating one.
 //!
 //! The error messages are those of the API server, which users search for when a webhook fails.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use json_patch::PatchOperation;
 use serde::Deserialize;
+use serde_json::Value;
 
+use super::webhook::Webhook;
 use crate::object::Object;
-use crate::status::Denial;
+use crate::patch::Patch;
+use crate::status::{ApiError, Denial};
 
 const KIND: (&str, &str) = ("admission.k8s.io/v1", "AdmissionReview");
 /// The longest text of an error that a message repeats, in characters.
@@ -167,9 +171,81 @@ fn http_error(reply: &RawResponse) -> String {
     )
 }
 
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum WebhookFailure {
+    /// The call failed, or the response is invalid: the failure policy decides.
+    CallFailed(String),
+    /// The webhook denied the request, or its patch cannot be applied.
+    Rejected(ApiError),
+}
+
+impl WebhookFailure {
+    /// The error for the client; `None` if the failure policy ignores the failure.
+    pub(super) fn resolve(self, webhook: &Webhook, out_of_time: bool) -> Option<ApiError> {
+        let why = match self {
+            Self::Rejected(error) => return Some(error),
+            Self::CallFailed(why) => format!("failed calling webhook {:?}: {why}", webhook.name),
+        };
+        if !webhook.ignores_failure {
+            return Some(ApiError::internal_because(&why));
+        }
+        tracing::warn!("ignoring a webhook failure, by its failure policy: {why}");
+        out_of_time.then(ApiError::out_of_time)
+    }
+}
+
+/// The object after the patch; `None` if the patch is empty.
+pub(super) fn patched(
+    mut object: Object,
+    patch: &WebhookPatch,
+) -> Result<Option<Object>, WebhookFailure> {
+    let undecodable = |why: &str| {
+        let text = format!("received undecodable patch in webhook response: {why}");
+        WebhookFailure::CallFailed(text)
+    };
+    if patch.type_name != "JSONPatch" {
+        let why = format!("unsupported patch type {:?}", patch.type_name);
+        return Err(WebhookFailure::CallFailed(why));
+    }
+    let body: Value =
+        serde_json::from_slice(&patch.body).map_err(|e| undecodable(&e.to_string()))?;
+    let operations = match Patch::json(body).map_err(|e| undecodable(e.message()))? {
+        Patch::Json(patch) => patch.0,
+        Patch::Merge(_) | Patch::Strategic(_) => return Ok(None),
+    };
+    if operations.is_empty() {
+        return Ok(None);
+    }
+    for operation in operations {
+        // One at a time, so that the error can name the operation.
+        let single = Patch::Json(json_patch::Patch(vec![operation.clone()]));
+        let error = || ApiError::internal_because(&operation_error(&operation));
+        let applied = single.apply(object);
+        object = applied.map_err(|_| WebhookFailure::Rejected(error()))?;
+    }
+    Ok(Some(object))
+}
+
+/// The message for an operation that cannot be applied.
+fn operation_error(operation: &PatchOperation) -> String {
+    let path = operation.path().as_str();
+    let what = match operation {
+        PatchOperation::Test(_) => return format!("testing value {path} failed: test failed"),
+        PatchOperation::Add(_) => "add",
+        PatchOperation::Remove(_) => "remove",
+        PatchOperation::Replace(_) => "replace",
+        PatchOperation::Move(_) => "move",
+        PatchOperation::Copy(_) => "copy",
+    };
+    format!("{what} operation does not apply: doc is missing path: {path:?}: missing value")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::admission::webhook::webhooks_of;
+    use crate::object::object;
+    use crate::store::Stored;
     use serde_json::{Value, json};
 
     fn reply(code: u16, content_type: &str, body: impl Into<Bytes>) -> RawResponse {
@@ -331,5 +407,86 @@ mod tests {
         let deep = "[".repeat(100_000);
         assert!(read(&reply(200, "", deep), "u", true).is_err());
         assert!(read(&reply(200, "", vec![0xff; 9]), "u", true).is_err());
+    }
+
+    fn apply(body: &str, type_name: &str) -> Result<Option<Object>, WebhookFailure> {
+        let before = object(json!({"metadata": {"name": "a"}, "spec": {"n": 1}}));
+        let patch = WebhookPatch {
+            type_name: type_name.to_owned(),
+            body: body.as_bytes().to_vec(),
+        };
+        patched(before, &patch)
+    }
+
+    #[test]
+    fn operations_change_the_object_in_order() {
+        let after = apply(
+            r#"[{"op":"replace","path":"/spec/n","value":2},{"op":"add","path":"/spec/m","value":3}]"#,
+            "JSONPatch",
+        );
+        assert_eq!(after.unwrap().unwrap()["spec"], json!({"n": 2, "m": 3}));
+        assert_eq!(apply("[]", "JSONPatch"), Ok(None));
+    }
+
+    #[test]
+    fn operations_that_do_not_fit_are_named() {
+        for (body, expected) in [
+            (
+                r#"[{"op":"add","path":"/metadata/labels/a","value":"b"}]"#,
+                "add operation does not apply: doc is missing path: \"/metadata/labels/a\": missing value",
+            ),
+            (
+                r#"[{"op":"remove","path":"/spec/x"}]"#,
+                "remove operation does not apply: doc is missing path: \"/spec/x\": missing value",
+            ),
+            (
+                r#"[{"op":"test","path":"/spec/n","value":2}]"#,
+                "testing value /spec/n failed: test failed",
+            ),
+        ] {
+            let error = apply(body, "JSONPatch").unwrap_err();
+            assert_eq!(
+                error,
+                WebhookFailure::Rejected(ApiError::internal_because(expected))
+            );
+        }
+    }
+
+    #[test]
+    fn invalid_patches_are_rejected() {
+        for body in ["", "{", "{}", r#"[{"op":"grow"}]"#, "[1]"] {
+            let error = apply(body, "JSONPatch").unwrap_err();
+            let WebhookFailure::CallFailed(why) = error else {
+                panic!("{body}")
+            };
+            assert!(why.starts_with("received undecodable patch in webhook response: "));
+        }
+        let error = apply("[]", "MergePatch").unwrap_err();
+        assert_eq!(
+            error,
+            WebhookFailure::CallFailed("unsupported patch type \"MergePatch\"".to_owned())
+        );
+    }
+
+    #[test]
+    fn the_failure_policy_decides_only_about_calls_that_failed() {
+        let webhooks = json!([
+            {"name": "a.x.y", "failurePolicy": "Fail", "clientConfig": {"url": "https://h"}},
+            {"name": "b.x.y", "failurePolicy": "Ignore", "clientConfig": {"url": "https://h"}},
+        ]);
+        let configuration = json!({"metadata": {"name": "c"}, "webhooks": webhooks});
+        let webhooks = webhooks_of(&Stored::new(object(configuration), 1));
+        let failed = || WebhookFailure::CallFailed("why".to_owned());
+        let error = failed().resolve(&webhooks[0], false).unwrap();
+        assert_eq!(
+            error.message(),
+            "Internal error occurred: failed calling webhook \"a.x.y\": why"
+        );
+        assert_eq!(failed().resolve(&webhooks[1], false), None);
+        // The request has no time left for other webhooks.
+        assert_eq!(failed().resolve(&webhooks[1], true).unwrap().code(), 504);
+        let denied = ApiError::bad_request("no");
+        let resolved = WebhookFailure::Rejected(denied.clone()).resolve(&webhooks[1], false);
+        assert_eq!(resolved, Some(denied));
     }
 }

@@ -6,15 +6,10 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use tokio::time::Instant;
 
-use super::attributes::{Attributes, Operation};
 use super::client::WebhookClient;
-use super::configurations::Webhooks;
-use super::failure::WebhookFailure;
-use super::matching::{matching_kind, selects_namespace, selects_object};
-use super::patching::{PatchError, patched};
-use super::request::{ReviewedObjects, admission_review};
-use super::response::{self, WebhookPatch, WebhookResponse};
-use super::webhook::Webhook;
+use super::request::{Attributes, Operation, ReviewedObjects, admission_review};
+use super::response::{self, WebhookFailure, WebhookPatch, WebhookResponse, patched};
+use super::webhook::{Webhook, Webhooks, matching_kind, selects_namespace, selects_object};
 use crate::object::{Object, text};
 use crate::resources::Kind;
 use crate::rules::{FieldValidation, clean_metadata, decode};
@@ -279,15 +274,14 @@ impl<'a> Review<'a> {
         let given = object.map(|object| self.presented(webhook, object));
         let changed = match patched(given.unwrap_or_default(), patch) {
             Ok(None) => return Ok(None),
-            Ok(Some(_)) | Err(PatchError::NotApplicable(_)) if object.is_none() => {
+            Ok(Some(_)) | Err(WebhookFailure::Rejected(_)) if object.is_none() => {
                 return Err(rejected(&format!(
                     "admission webhook {:?} attempted to modify the object, which is not supported for this operation",
                     webhook.name
                 )));
             }
             Ok(Some(changed)) => changed,
-            Err(PatchError::Undecodable(why)) => return Err(WebhookFailure::CallFailed(why)),
-            Err(PatchError::NotApplicable(why)) => return Err(rejected(&why)),
+            Err(failure) => return Err(failure),
         };
         let sent = self.kind_for(webhook);
         let type_of = |key| text(&changed, &[key]).unwrap_or_default();

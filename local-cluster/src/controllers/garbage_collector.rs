@@ -1,18 +1,19 @@
 //! Deletes objects whose owners are deleted, and completes foreground and orphaning deletions.
+//!
+//! The graph of dependents decides; the controller performs.
 
-mod graph;
-
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use serde_json::Value;
 use tokio::time::Instant;
 
-use self::graph::{DependencyGraph, GarbageAction, ObjectNode};
+use super::indexes::MultiMap;
 use super::owners::without_owners;
 use super::run::Controller;
 use super::write::{modify, remove_finalizer};
-use crate::object;
-use crate::rules::DeleteOptions;
+use crate::object::{self, finalizers, is_deleting, items};
+use crate::rules::{DeleteOptions, FOREGROUND, ORPHAN, Propagation};
 use crate::store::{EventType, Resource, StoreEvent, Stored};
 use crate::writer::Cluster;
 
@@ -97,6 +98,162 @@ fn remove_owners(cluster: &Cluster, node: &ObjectNode, uid: &str, owners: &[Stri
     modify(cluster, &node.resource, key, |object| {
         (object::uid(object) == uid).then(|| without_owners(object, owners))
     });
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ObjectNode {
+    resource: Resource,
+    namespace: String,
+    name: String,
+    owners: Vec<OwnerReference>,
+    deleting: bool,
+    foreground: bool,
+    orphaning: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OwnerReference {
+    uid: String,
+    blocks: bool,
+}
+
+/// The next write of the garbage collector to an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum GarbageAction {
+    /// Delete it: its owners do not exist, or wait in foreground deletion.
+    Delete(Propagation),
+    /// Remove the references to these owners, which do not exist; others do.
+    RemoveOwners(Vec<String>),
+    /// Remove this finalizer: the dependents that it waited for are deleted.
+    RemoveFinalizer(&'static str),
+    /// Remove it from the owners of these dependents, which outlive it.
+    Orphan(Vec<String>),
+}
+
+/// All objects and their dependents; keys are uids.
+#[derive(Debug, Default)]
+struct DependencyGraph {
+    nodes: HashMap<String, ObjectNode>,
+    dependents: MultiMap<String, String>,
+}
+
+impl DependencyGraph {
+    fn get(&self, uid: &str) -> Option<&ObjectNode> {
+        self.nodes.get(uid)
+    }
+
+    /// Inserts or replaces an object. Returns the uids to decide about.
+    fn insert(&mut self, resource: &Resource, stored: &Stored) -> Vec<String> {
+        let uid = stored.uid().to_owned();
+        let node = ObjectNode {
+            resource: resource.clone(),
+            namespace: stored.namespace.clone(),
+            name: stored.name.clone(),
+            owners: owners(stored),
+            deleting: is_deleting(&stored.object),
+            foreground: finalizers(&stored.object).contains(&FOREGROUND),
+            orphaning: finalizers(&stored.object).contains(&ORPHAN),
+        };
+        let mut affected = Vec::new();
+        if let Some(before) = self.nodes.get(&uid) {
+            if *before == node {
+                return affected;
+            }
+            for owner in &before.owners {
+                self.dependents.remove(&owner.uid, &uid);
+                affected.push(owner.uid.clone());
+            }
+        }
+        for owner in &node.owners {
+            self.dependents.insert(owner.uid.clone(), uid.clone());
+        }
+        if node.deleting {
+            affected.extend(self.dependents_of(&uid));
+        }
+        self.nodes.insert(uid.clone(), node);
+        affected.push(uid);
+        affected
+    }
+
+    /// Removes an object that no longer exists. Returns the uids to decide about.
+    fn remove(&mut self, uid: &str) -> Vec<String> {
+        let mut affected = self.dependents_of(uid);
+        if let Some(node) = self.nodes.remove(uid) {
+            for owner in node.owners {
+                self.dependents.remove(&owner.uid, uid);
+                affected.push(owner.uid);
+            }
+        }
+        affected
+    }
+
+    fn dependents_of(&self, uid: &str) -> Vec<String> {
+        let dependents = self.dependents.get(uid);
+        dependents.into_iter().flatten().cloned().collect()
+    }
+
+    fn decide(&self, uid: &str) -> Option<GarbageAction> {
+        let node = self.nodes.get(uid)?;
+        // An owner is decided about whenever one of its dependents is deleted, so they are not copied.
+        let dependents = || self.dependents.get(uid).into_iter().flatten();
+        let has_dependents = dependents().next().is_some();
+        if node.deleting {
+            if node.orphaning {
+                return Some(if has_dependents {
+                    GarbageAction::Orphan(self.dependents_of(uid))
+                } else {
+                    GarbageAction::RemoveFinalizer(ORPHAN)
+                });
+            }
+            let is_blocked = |dependent: &String| {
+                let mut owners = self
+                    .nodes
+                    .get(dependent)
+                    .into_iter()
+                    .flat_map(|d| &d.owners);
+                owners.any(|o| o.uid == uid && o.blocks)
+            };
+            return (node.foreground && !dependents().any(is_blocked))
+                .then_some(GarbageAction::RemoveFinalizer(FOREGROUND));
+        }
+        if node.owners.is_empty() {
+            return None;
+        }
+        let (mut solid, mut absent, mut waiting) = (0, Vec::new(), false);
+        for owner in &node.owners {
+            match self.nodes.get(&owner.uid) {
+                // An owner must be cluster-scoped or in the same namespace; others do not count.
+                Some(found) if found.namespace.is_empty() || found.namespace == node.namespace => {
+                    if found.deleting && found.foreground {
+                        waiting = true;
+                        absent.push(owner.uid.clone());
+                    } else {
+                        solid += 1;
+                    }
+                }
+                _ => absent.push(owner.uid.clone()),
+            }
+        }
+        match (solid, absent.is_empty()) {
+            (_, true) => None,
+            (0, false) if waiting && has_dependents => {
+                Some(GarbageAction::Delete(Propagation::Foreground))
+            }
+            (0, false) => Some(GarbageAction::Delete(Propagation::Background)),
+            (_, false) => Some(GarbageAction::RemoveOwners(absent)),
+        }
+    }
+}
+
+fn owners(stored: &Stored) -> Vec<OwnerReference> {
+    items(&stored.object, &["metadata", "ownerReferences"])
+        .filter_map(|reference| {
+            Some(OwnerReference {
+                uid: reference.get("uid")?.as_str()?.to_owned(),
+                blocks: reference.get("blockOwnerDeletion") == Some(&Value::Bool(true)),
+            })
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! A pod serves before its status says that it is running, until it is gone or its containers have
 //! exited. Requests that it has begun to answer are finished.
 
-mod respond;
 mod server;
 
 use std::collections::HashMap;
@@ -15,8 +14,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use self::respond::PodProgram;
-use self::server::{bind, serve};
+use self::server::{PodProgram, bind, serve};
 use super::pods::{has_ended, phase};
 use crate::annotations;
 use crate::object::{self, Object, items, string, text};

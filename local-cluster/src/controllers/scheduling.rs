@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::object::{Object, at, is_condition_true, items, name, string, text};
+use crate::selector::LabelRule;
 
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
@@ -118,21 +119,12 @@ fn matches(term: &Value, node: &Object) -> bool {
 
 fn holds<'a>(requirement: &Value, value_of: impl Fn(&str) -> Option<&'a str>) -> bool {
     let values = requirement.get("values").and_then(Value::as_array);
-    let mut values = values.into_iter().flatten().filter_map(Value::as_str);
-    let found = value_of(string(requirement, "key"));
-    let mut compared = || {
-        let number = |text: Option<&str>| text.and_then(|text| text.parse::<i64>().ok());
-        number(found).zip(number(values.next()))
-    };
-    match string(requirement, "operator") {
-        "Gt" => compared().is_some_and(|(found, than)| found > than),
-        "Lt" => compared().is_some_and(|(found, than)| found < than),
-        "In" => found.is_some_and(|found| values.any(|value| value == found)),
-        "NotIn" => !found.is_some_and(|found| values.any(|value| value == found)),
-        "Exists" => found.is_some(),
-        "DoesNotExist" => found.is_none(),
-        _ => false,
-    }
+    let values = values.into_iter().flatten().filter_map(Value::as_str);
+    let rule = LabelRule::of(
+        string(requirement, "operator"),
+        values.map(str::to_owned).collect(),
+    );
+    rule.holds(value_of(string(requirement, "key")))
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use serde_json::json;
 
 use self::plan::{BURST, MAX_PODS, Set, SetPlan};
 use super::context::Context;
-use super::status::{conditions_of, put_conditions, set_condition};
 use crate::clock;
+use crate::conditions::{conditions_of, put_conditions, set_condition};
 use crate::object::{Object, generation, is_deleting, number};
 use crate::resources::Kind;
 use crate::writer::Cluster;

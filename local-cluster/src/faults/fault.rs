@@ -1,8 +1,14 @@
-//! Faults: an effect, a filter and a schedule, which decides which of the matching requests it hits.
+//! Faults: an effect, a filter and a schedule, which decides which of the matching requests it hits; and the error
+//! responses of injected faults.
 
 use std::time::Duration;
 
-use super::error_response::ErrorResponse;
+use axum::body::Body;
+use axum::response::Response;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderValue, StatusCode};
+use serde_json::{Value, json};
+
 use super::request::{RequestFilter, RequestInfo, Verb};
 
 /// An early end of a watch.
@@ -27,9 +33,8 @@ pub(super) enum Effect {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum FaultAction {
+    /// At most until the fault ends.
     Delay(Duration),
-    /// A delay until the fault ends.
-    Hold,
     Abort(ErrorResponse),
     Disconnect,
 }
@@ -71,7 +76,7 @@ impl Fault {
 
     /// The request is handled when the fault's guard is dropped.
     pub fn hold() -> Self {
-        Self::new(Effect::Before(FaultAction::Hold))
+        Self::delay(Duration::MAX)
     }
 
     /// The request is not handled; the response is an error.
@@ -92,7 +97,7 @@ impl Fault {
 
     /// The request is handled, and its response is sent when the fault's guard is dropped.
     pub fn hold_response() -> Self {
-        Self::new(Effect::After(FaultAction::Hold))
+        Self::delay_response(Duration::MAX)
     }
 
     /// The request is handled, and its response is replaced by an error.
@@ -196,6 +201,100 @@ fn fraction(seed: u64, number: u64) -> f64 {
     mixed ^= mixed >> 31;
     // 32 bits are exact in a float.
     f64::from(u32::try_from(mixed >> 32).unwrap_or(u32::MAX)) / (f64::from(u32::MAX) + 1.0)
+}
+
+/// An error response with a Kubernetes `Status`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorResponse {
+    code: u16,
+    reason: String,
+    /// `None` for the message of a conflict, which names the object.
+    message: Option<String>,
+    retry_after_seconds: Option<u32>,
+}
+
+impl ErrorResponse {
+    /// Any error: an HTTP status code (400 to 599), the machine-readable reason and a message.
+    pub fn new(code: u16, reason: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            code: code.clamp(400, 599),
+            reason: reason.into(),
+            message: Some(message.into()),
+            retry_after_seconds: None,
+        }
+    }
+
+    /// 409 `Conflict`: another client has written the object.
+    pub fn conflict() -> Self {
+        let message = None;
+        Self {
+            message,
+            ..Self::new(409, "Conflict", "")
+        }
+    }
+
+    /// 410 `Expired`: the resource version is too old.
+    pub fn expired() -> Self {
+        Self::new(410, "Expired", "too old resource version: 1 (2)")
+    }
+
+    /// 429 `TooManyRequests`, with the time after which the client may retry.
+    pub fn too_many_requests(retry_after_seconds: u32) -> Self {
+        let message =
+            "the server has received too many requests and has asked us to try again later";
+        Self::new(429, "TooManyRequests", message).retry_after(retry_after_seconds)
+    }
+
+    /// 500 `InternalError`, as for a failure of the storage.
+    pub fn internal_error() -> Self {
+        let message = "Internal error occurred: a fault was injected";
+        Self::new(500, "InternalError", message)
+    }
+
+    /// Sets `details.retryAfterSeconds` and the `Retry-After` header.
+    #[must_use]
+    pub const fn retry_after(mut self, seconds: u32) -> Self {
+        self.retry_after_seconds = Some(seconds);
+        self
+    }
+
+    pub(super) fn status(&self, request: &RequestInfo<'_>) -> Value {
+        let mut details = json!({});
+        let message = match &self.message {
+            Some(message) => message.clone(),
+            None => {
+                let mut qualified = request.plural.to_owned();
+                details = json!({"name": request.name, "kind": request.plural});
+                if !request.group.is_empty() {
+                    details["group"] = Value::from(request.group);
+                    qualified = format!("{qualified}.{}", request.group);
+                }
+                format!(
+                    "Operation cannot be fulfilled on {qualified} {:?}: the object has been modified; please apply your changes to the latest version and try again",
+                    request.name
+                )
+            }
+        };
+        if let Some(seconds) = self.retry_after_seconds {
+            details["retryAfterSeconds"] = Value::from(seconds);
+        }
+        json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": message, "reason": self.reason, "details": details, "code": self.code,
+        })
+    }
+
+    pub(super) fn response(&self, request: &RequestInfo<'_>) -> Response {
+        let mut response = Response::new(Body::from(self.status(request).to_string()));
+        *response.status_mut() =
+            StatusCode::from_u16(self.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(seconds) = self.retry_after_seconds {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
 }
 
 #[cfg(test)]

@@ -13,8 +13,7 @@ use hyper::body::{Body as HttpBody, Frame};
 use serde_json::json;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use super::error_response::ErrorResponse;
-use super::fault::WatchEnd;
+use super::fault::{ErrorResponse, WatchEnd};
 use super::request::{RequestFilter, RequestInfo};
 
 #[derive(Debug, Default)]

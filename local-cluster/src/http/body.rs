@@ -1,14 +1,15 @@
 //! Decoding of request bodies by media type.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use lbcf_serving::body::{BodyBudget, BodyLimits, ReadBodyError, ReceivedBody};
 use serde_json::Value;
 use serde_saphyr::options::DuplicateKeyPolicy;
-use std::time::Duration;
 
-use crate::error_list::ErrorList as _;
+use crate::field_error::ErrorList as _;
 use crate::object::{self, Object};
 use crate::resources::Kind;
 use crate::status::ApiError;

@@ -5,12 +5,9 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::continuation::Continuation;
 use super::query::{Params, check_options};
-use crate::error_list::ErrorList as _;
-use crate::field_error::FieldError;
+use crate::field_error::{ErrorList as _, FieldError};
 use crate::status::ApiError;
 
 const EXACT: &str = "Exact";
@@ -109,7 +106,7 @@ impl ListOptions {
                 forbid("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
             }
             if !matches!(self.version_match.as_str(), EXACT | NOT_OLDER_THAN) {
-                errors.push(self.unknown_match(&[EXACT, NOT_OLDER_THAN, ""]));
+                errors.not_supported(MATCH, &self.version_match, &[EXACT, NOT_OLDER_THAN, ""]);
             }
         }
         if self.send_initial_events.is_some() {
@@ -137,13 +134,9 @@ impl ListOptions {
             forbid("resourceVersionMatch is forbidden when continue is provided");
         }
         if self.version_match != NOT_OLDER_THAN {
-            errors.push(self.unknown_match(&[NOT_OLDER_THAN]));
+            errors.not_supported(MATCH, &self.version_match, &[NOT_OLDER_THAN]);
         }
         errors
-    }
-
-    fn unknown_match(&self, allowed: &[&str]) -> FieldError {
-        FieldError::not_supported(MATCH, &Value::from(self.version_match.as_str()), allowed)
     }
 
     pub(super) fn list(&self) -> Result<ListPlan, ApiError> {

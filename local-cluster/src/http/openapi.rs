@@ -5,8 +5,6 @@
 //! change and are built once in a process, on first use. Those of definitions are built again when
 //! a definition changes.
 
-mod document;
-mod merge_keys;
 mod schemas;
 
 use std::sync::{Arc, LazyLock};
@@ -17,9 +15,10 @@ use http::header::{ACCEPT, CACHE_CONTROL, EXPIRES, LOCATION, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
+use self::schemas::{reference, schema_name, schemas};
 use super::discovery::{group_names, versions_of};
 use super::query::Params;
-use super::{etag, response};
+use super::response;
 use crate::clock;
 use crate::object::Object;
 use crate::resources::{Document, Documents, Kind, Registry};
@@ -77,7 +76,7 @@ pub(super) fn v2(headers: &HeaderMap) -> Response {
     } else {
         return not_acceptable();
     };
-    let mut response = etag::respond(headers, &document, content_type);
+    let mut response = response::cached(headers, &document, content_type);
     let headers = response.headers_mut();
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     response
@@ -96,7 +95,7 @@ pub(super) fn v3(registry: &Registry, headers: &HeaderMap) -> Response {
         json!({"paths": paths}).to_string().into_bytes()
     });
     // Kubernetes leaves the type to content sniffing, which takes JSON for text.
-    etag::respond(headers, &list, "text/plain; charset=utf-8")
+    response::cached(headers, &list, "text/plain; charset=utf-8")
 }
 
 /// `/openapi/v3/…`: the document of a group version or a path.
@@ -116,7 +115,7 @@ pub(super) fn v3_group(
     if hash.is_some_and(|hash| hash != document.tag) {
         return moved(&url(name, &document.tag));
     }
-    let mut response = etag::respond(headers, &document, "application/json");
+    let mut response = response::cached(headers, &document, "application/json");
     let headers = response.headers_mut();
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     if hash.is_some() {
@@ -178,7 +177,7 @@ fn named(registry: &Registry, name: &str) -> Option<Arc<Document>> {
         ["api", version] => ("", *version),
         ["apis", group, version] => (*group, *version),
         _ if names(registry).iter().any(|n| n == name) => {
-            return Some(BUILTIN.get(name, || written(&document::of_page(name))));
+            return Some(BUILTIN.get(name, || written(&of_page(name))));
         }
         _ => return None,
     };
@@ -191,7 +190,7 @@ fn named(registry: &Registry, name: &str) -> Option<Arc<Document>> {
     } else {
         &BUILTIN
     };
-    Some(documents.get(name, || written(&document::of_kinds(&kinds, name))))
+    Some(documents.get(name, || written(&of_kinds(&kinds, name))))
 }
 
 fn written(document: &Value) -> Vec<u8> {
@@ -212,4 +211,92 @@ fn is_custom(registry: &Registry, group: &str, version: &str) -> bool {
     kinds_of(registry, group, version)
         .iter()
         .any(|kind| kind.is_custom())
+}
+
+const WRITE_PARAMETERS: [&str; 4] = ["dryRun", "fieldManager", "fieldValidation", "force"];
+
+/// The document of all kinds of the group version at `/NAME`.
+fn of_kinds(kinds: &[Arc<Kind>], name: &str) -> Value {
+    let mut paths = Object::new();
+    for kind in kinds {
+        add_paths(&mut paths, kind, name);
+    }
+    let custom = kinds.iter().any(|kind| kind.is_custom());
+    let info = if custom {
+        json!({"title": "Kubernetes CRD Swagger", "version": "v0.1.0"})
+    } else {
+        json!({"title": "Kubernetes", "version": "v1.36.2"})
+    };
+    json!({
+        "openapi": "3.0.0", "info": info, "paths": paths,
+        "components": {"schemas": schemas(kinds)},
+    })
+}
+
+/// The document of a path that does not serve objects.
+fn of_page(name: &str) -> Value {
+    json!({
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": "v1.36.2"},
+        "paths": {format!("/{name}/"): {"get": {
+            "description": format!("get {name}"), "responses": {"200": {"description": "OK"}},
+        }}},
+    })
+}
+
+fn add_paths(paths: &mut Object, kind: &Kind, name: &str) {
+    let (plural, schema) = (&kind.plural, schema_name(kind));
+    let collection = if kind.namespaced {
+        format!("/{name}/namespaces/{{namespace}}/{plural}")
+    } else {
+        format!("/{name}/{plural}")
+    };
+    if kind.is_review() {
+        let create = operation(kind, "post", &schema, &WRITE_PARAMETERS[..3]);
+        paths.insert(collection, json!({ "post": create }));
+        return;
+    }
+    let list = operation(kind, "list", &format!("{schema}List"), &[]);
+    if kind.namespaced {
+        paths.insert(format!("/{name}/{plural}"), json!({ "get": list }));
+    }
+    let get = operation(kind, "get", &schema, &[]);
+    let mut patch = operation(kind, "patch", &schema, &WRITE_PARAMETERS);
+    patch["requestBody"] = json!({"content": patch_types(kind)});
+    paths.insert(
+        format!("{collection}/{{name}}"),
+        json!({"get": get, "patch": patch}),
+    );
+    paths.insert(collection, json!({ "get": list }));
+}
+
+/// The media types of patches, by which kubectl chooses one.
+fn patch_types(kind: &Kind) -> Object {
+    let strategic = (!kind.is_custom()).then_some("application/strategic-merge-patch+json");
+    let types = [
+        "application/apply-patch+yaml",
+        "application/json-patch+json",
+        "application/merge-patch+json",
+    ];
+    let types = types.into_iter().chain(strategic);
+    types
+        .map(|name| (name.to_owned(), json!({"schema": {"type": "object"}})))
+        .collect()
+}
+
+fn operation(kind: &Kind, action: &str, schema: &str, parameters: &[&str]) -> Value {
+    let content = json!({"schema": reference(schema)});
+    let parameter = |name| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}});
+    json!({
+        "description": format!("{action} objects of kind {}", kind.kind),
+        "parameters": parameters.iter().map(parameter).collect::<Vec<Value>>(),
+        "responses": {"200": {
+            "description": "OK",
+            "content": {"application/json": content, "application/yaml": content},
+        }},
+        "x-kubernetes-action": action,
+        "x-kubernetes-group-version-kind": {
+            "group": kind.group, "version": kind.version, "kind": kind.kind,
+        },
+    })
 }

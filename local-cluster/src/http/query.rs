@@ -4,10 +4,8 @@ use std::str::FromStr;
 
 use axum::extract::Query;
 use http::Uri;
-use serde_json::Value;
 
-use crate::error_list::ErrorList as _;
-use crate::field_error::FieldError;
+use crate::field_error::{ErrorList as _, ErrorType, FieldError};
 use crate::rules::{FieldValidation, WriteOptions};
 use crate::status::ApiError;
 
@@ -98,15 +96,14 @@ impl Params {
         let mut errors = Vec::new();
         if manager.len() > MAX_MANAGER {
             let why = format!("may not be more than {MAX_MANAGER} bytes");
-            errors.push(FieldError::too_long("fieldManager", &why));
+            errors.push(ErrorType::TooLong.at("fieldManager", None, &why));
         }
         for (index, sign) in manager.char_indices().filter(|(_, sign)| sign.is_control()) {
             let why = format!(
                 "invalid character U+{:04X} (at position {index})",
                 u32::from(sign)
             );
-            let manager = Value::from(manager);
-            errors.invalid("fieldManager", manager.clone(), &why);
+            errors.invalid("fieldManager", manager, &why);
         }
         check_options(options, &errors)
     }

@@ -7,10 +7,10 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::accept::{Encoding, ResponseFormat, Transform};
+use super::accept::{Encoding, Transform};
+use super::call::Call;
 use super::continuation::Continuation;
 use super::list_options::{ListOptions, VersionMatch, revision};
-use super::query::Params;
 use super::response;
 use super::table;
 use crate::object::Object;
@@ -18,7 +18,7 @@ use crate::resources::Kind;
 use crate::selector::{FieldSelector, LabelSelector};
 use crate::status::ApiError;
 use crate::store::{Found, Range, Scan, Store, Stored};
-use crate::writer::{Cluster, Written};
+use crate::writer::Written;
 
 /// The objects of a kind that a request selects.
 #[derive(Clone, Debug, Default)]
@@ -30,19 +30,15 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    pub(super) fn of(
-        kind: &Kind,
-        namespace: Option<&str>,
-        params: &Params,
-    ) -> Result<Self, ApiError> {
-        let labels = LabelSelector::parse(params.get("labelSelector").unwrap_or_default())
+    pub(super) fn of(call: &Call<'_>) -> Result<Self, ApiError> {
+        let given = |parameter| call.params.get(parameter).unwrap_or_default();
+        let labels = LabelSelector::parse(given("labelSelector"))
             .map_err(|why| ApiError::bad_request(format!("unable to parse requirement: {why}")))?;
-        let fields = FieldSelector::parse(params.get("fieldSelector").unwrap_or_default(), kind)
-            .map_err(ApiError::bad_request)?;
+        let fields = FieldSelector::parse(given("fieldSelector"), call.kind);
         Ok(Self {
-            namespace: namespace.map(str::to_owned),
+            namespace: call.namespace().map(str::to_owned),
             labels,
-            fields,
+            fields: fields.map_err(ApiError::bad_request)?,
         })
     }
 
@@ -101,23 +97,12 @@ pub(super) async fn reach(store: &Store, revision: u64) -> Result<(), ApiError> 
     reached.map_err(|_| ApiError::version_too_large(revision, store.revision()))
 }
 
-pub(super) async fn get(
-    cluster: &Cluster,
-    kind: &Kind,
-    (namespace, name): (&str, &str),
-    params: &Params,
-    form: ResponseFormat,
-) -> Result<Response, ApiError> {
-    let version = params.get("resourceVersion").unwrap_or_default();
+pub(super) async fn get(call: &Call<'_>) -> Result<Response, ApiError> {
+    let version = call.params.get("resourceVersion").unwrap_or_default();
     let revision = revision(version).map_err(ApiError::unexplained)?;
-    reach(&cluster.store, revision).await?;
-    let stored = cluster.read(kind, namespace, name)?;
-    Ok(response::object(
-        StatusCode::OK,
-        form,
-        kind,
-        &Written::Stored(stored),
-    ))
+    reach(&call.cluster.store, revision).await?;
+    let found = Written::Stored(call.stored()?);
+    Ok(call.respond(StatusCode::OK, &found, &[]))
 }
 
 #[derive(Debug)]
@@ -128,25 +113,16 @@ pub(super) struct Page {
     remaining: Option<usize>,
 }
 
-pub(super) async fn list(
-    cluster: &Cluster,
-    kind: &Kind,
-    namespace: Option<&str>,
-    params: &Params,
-    form: ResponseFormat,
-) -> Result<Response, ApiError> {
-    let options = ListOptions::of_list(params)?;
-    let selection = Selection::of(kind, namespace, params)?;
-    let page = page(&cluster.store, kind, &selection, &options).await?;
-    Ok(render(kind, &page, form))
+pub(super) async fn list(call: &Call<'_>) -> Result<Response, ApiError> {
+    let page = page(call).await?;
+    Ok(render(call, &page))
 }
 
-pub(super) async fn page(
-    store: &Store,
-    kind: &Kind,
-    selection: &Selection,
-    options: &ListOptions,
-) -> Result<Page, ApiError> {
+/// Reads the page that a request asks for.
+pub(super) async fn page(call: &Call<'_>) -> Result<Page, ApiError> {
+    let (kind, store) = (call.kind, &call.cluster.store);
+    let options = ListOptions::of_list(call.params)?;
+    let selection = &Selection::of(call)?;
     let plan = options.list()?;
     let (needed, at) = match plan.when {
         VersionMatch::NotOlderThan(revision) => (revision, None),
@@ -210,7 +186,7 @@ fn select(found: Found, selection: &Selection, limit: Option<usize>) -> Page {
 }
 
 /// Renders a page in the negotiated format.
-pub(super) fn render(kind: &Kind, page: &Page, form: ResponseFormat) -> Response {
+fn render(call: &Call<'_>, page: &Page) -> Response {
     let mut meta = Object::new();
     meta.insert(
         "resourceVersion".to_owned(),
@@ -221,7 +197,7 @@ pub(super) fn render(kind: &Kind, page: &Page, form: ResponseFormat) -> Response
             meta.insert("continue".to_owned(), Value::from(next.encode()));
         }
         // Lists of custom resources always have the field.
-        None if kind.is_custom() && form.transform == Transform::None => {
+        None if call.kind.is_custom() && call.form.transform == Transform::None => {
             meta.insert("continue".to_owned(), Value::from(""));
         }
         None => {}
@@ -229,15 +205,11 @@ pub(super) fn render(kind: &Kind, page: &Page, form: ResponseFormat) -> Response
     if let Some(remaining) = page.remaining {
         meta.insert("remainingItemCount".to_owned(), Value::from(remaining));
     }
-    render_items(kind, &page.items, Value::Object(meta), form)
+    render_items(call, &page.items, Value::Object(meta))
 }
 
-pub(super) fn render_items(
-    kind: &Kind,
-    items: &[Arc<Stored>],
-    meta: Value,
-    form: ResponseFormat,
-) -> Response {
+pub(super) fn render_items(call: &Call<'_>, items: &[Arc<Stored>], meta: Value) -> Response {
+    let (kind, form) = (call.kind, call.form);
     let objects = items.iter().map(|stored| &stored.object);
     match (form.transform, form.encoding) {
         (Transform::Table, encoding) => {

@@ -3,13 +3,13 @@
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, RETRY_AFTER, WARNING};
-use http::{HeaderValue, StatusCode};
+use http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER, WARNING};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::Value;
 
 use super::accept::{Encoding, ResponseFormat, Transform};
 use super::table;
-use crate::resources::{Conversion, Kind};
+use crate::resources::{Conversion, Document, Kind};
 use crate::status::ApiError;
 use crate::store::Stored;
 use crate::warnings::truncated;
@@ -60,6 +60,35 @@ pub(super) fn page_not_found() -> Response {
         "text/plain; charset=utf-8",
         "404 page not found\n",
     )
+}
+
+/// A document that clients cache and revalidate by its entity tag; 304 if the client has it.
+pub(super) fn cached(
+    headers: &HeaderMap,
+    document: &Document,
+    content_type: &'static str,
+) -> Response {
+    let mut response = if etag_matches(headers, &document.tag) {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else {
+        bytes(StatusCode::OK, content_type, document.body.clone())
+    };
+    if let Ok(tag) = HeaderValue::from_str(&format!("\"{}\"", document.tag)) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response
+}
+
+fn etag_matches(headers: &HeaderMap, tag: &str) -> bool {
+    headers
+        .get_all(IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(|one| one.trim().trim_start_matches("W/"))
+        .any(|one| one == "*" || one.trim_matches('"') == tag)
 }
 
 pub(super) fn with_warnings(mut response: Response, warnings: &[String]) -> Response {
@@ -119,5 +148,26 @@ pub(super) fn object_rest(kind: &Kind, stored: &Stored) -> Bytes {
             shown.remove("kind");
             Bytes::from(Value::Object(shown).to_string()).slice(1..)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn etags_match_in_every_notation() {
+        let matches = |value: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(IF_NONE_MATCH, HeaderValue::from_static(value));
+            etag_matches(&headers, "AB")
+        };
+        for value in ["\"AB\"", "W/\"AB\"", "\"CD\", \"AB\"", "*"] {
+            assert!(matches(value), "{value}");
+        }
+        for value in ["\"A\"", "\"CD\"", "", "\"ABC\""] {
+            assert!(!matches(value), "{value}");
+        }
+        assert!(!etag_matches(&HeaderMap::new(), "AB"));
     }
 }

@@ -7,32 +7,25 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use bytes::Bytes;
 use futures::FutureExt as _;
-use http::header::USER_AGENT;
-use http::request::Parts;
 use http::{Method, StatusCode};
-use tokio_util::sync::CancellationToken;
 
 use super::accept::{Encoding, EndpointRestrictions, Transform, negotiate};
+use super::call::{Call, agent};
 use super::path::{RequestPath, ResourcePath, parse};
 use super::query::Params;
 use super::subresource::Subresource;
 use super::table::Include;
-use super::write::WriteRequest;
 use super::{
-    body, containers, discovery, eviction, health, log, openapi, read, response, reviews, scale,
-    watch, write,
+    body, delete, discovery, health, log, openapi, read, response, reviews, scale, watch, write,
 };
 use crate::faults::{RequestInfo, Verb};
-use crate::resources::Kind;
+use crate::resources::{Kind, Registry};
 use crate::rules::Part;
 use crate::status::ApiError;
 use crate::store::Resource;
 use crate::writer::Cluster;
-
-/// A request extension by which a server ends its watches at shutdown.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(pub(crate) CancellationToken);
 
 /// The API as a router. All paths share one handler, because resources are data.
 pub(crate) fn router(cluster: Arc<Cluster>) -> Router {
@@ -73,51 +66,11 @@ async fn handle(State(cluster): State<Arc<Cluster>>, request: Request) -> Respon
 
 async fn serve(cluster: &Arc<Cluster>, request: Request) -> Result<Response, ApiError> {
     let path = parse(request.uri().path());
-    let headers = request.headers();
-    let reads = *request.method() == Method::GET;
-    let plain = |path: RequestPath| match path {
-        RequestPath::Unknown => Ok(response::page_not_found()),
-        _ if !reads => Err(ApiError::method_not_allowed()),
-        RequestPath::Health { endpoint, check } => {
-            let params = Params::of(request.uri())?;
-            Ok(health::respond(&endpoint, &check, &params))
-        }
-        RequestPath::Root => Ok(openapi::index(&cluster.registry)),
-        RequestPath::Version => Ok(response::json(StatusCode::OK, &discovery::version())),
-        RequestPath::CoreVersions => Ok(discovery::core_versions(
-            &cluster.registry,
-            headers,
-            negotiate(headers, EndpointRestrictions::Groups)?,
-        )),
-        RequestPath::Groups => Ok(discovery::groups(
-            &cluster.registry,
-            headers,
-            negotiate(headers, EndpointRestrictions::Groups)?,
-        )),
-        RequestPath::Group(group) => Ok(discovery::group(
-            &cluster.registry,
-            &group,
-            negotiate(headers, EndpointRestrictions::Plain)?,
-        )),
-        RequestPath::GroupVersion { group, version } => Ok(discovery::group_version(
-            &cluster.registry,
-            &group,
-            &version,
-            negotiate(headers, EndpointRestrictions::Plain)?,
-        )),
-        RequestPath::OpenapiV2 => Ok(openapi::v2(headers)),
-        RequestPath::OpenapiV3 => Ok(openapi::v3(&cluster.registry, headers)),
-        RequestPath::OpenapiV3Group(of) => {
-            let params = Params::of(request.uri())?;
-            Ok(openapi::v3_group(&cluster.registry, headers, &of, &params))
-        }
-        RequestPath::Resource(_) => Ok(response::page_not_found()),
-    };
     let RequestPath::Resource(resource) = path else {
-        return plain(path);
+        return serve_page(&cluster.registry, path, &request);
     };
     if let Some(kind) = reviews::find(&cluster.registry, &resource) {
-        return reviews::respond(cluster, &kind, &resource, request).await;
+        return reviews::respond(cluster, &kind, request).await;
     }
     match find(cluster, &resource) {
         Some(kind) => serve_resource(cluster, &kind, &resource, request).await,
@@ -125,15 +78,35 @@ async fn serve(cluster: &Arc<Cluster>, request: Request) -> Result<Response, Api
     }
 }
 
-fn agent(parts: &Parts) -> &str {
-    let agent = parts.headers.get(USER_AGENT);
-    agent
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default()
-}
-
-fn count(cluster: &Cluster, parts: &Parts, (verb, resource, part): (&'static str, String, &str)) {
-    cluster.counters.add(agent(parts), verb, resource, part);
+/// Serves what is no object.
+fn serve_page(
+    registry: &Registry,
+    path: RequestPath,
+    request: &Request,
+) -> Result<Response, ApiError> {
+    let headers = request.headers();
+    let form = |endpoint| negotiate(headers, endpoint);
+    let (grouped, plain) = (EndpointRestrictions::Groups, EndpointRestrictions::Plain);
+    Ok(match path {
+        RequestPath::Unknown | RequestPath::Resource(_) => response::page_not_found(),
+        _ if *request.method() != Method::GET => return Err(ApiError::method_not_allowed()),
+        RequestPath::Health { endpoint, check } => {
+            health::respond(&endpoint, &check, &Params::of(request.uri())?)
+        }
+        RequestPath::Root => openapi::index(registry),
+        RequestPath::Version => response::json(StatusCode::OK, &discovery::version()),
+        RequestPath::CoreVersions => discovery::core_versions(registry, headers, form(grouped)?),
+        RequestPath::Groups => discovery::groups(registry, headers, form(grouped)?),
+        RequestPath::Group(group) => discovery::group(registry, &group, form(plain)?),
+        RequestPath::GroupVersion { group, version } => {
+            discovery::group_version(registry, &group, &version, form(plain)?)
+        }
+        RequestPath::OpenapiV2 => openapi::v2(headers),
+        RequestPath::OpenapiV3 => openapi::v3(registry, headers),
+        RequestPath::OpenapiV3Group(of) => {
+            openapi::v3_group(registry, headers, &of, &Params::of(request.uri())?)
+        }
+    })
 }
 
 fn find(cluster: &Cluster, path: &ResourcePath) -> Option<Arc<Kind>> {
@@ -161,11 +134,10 @@ async fn serve_resource(
 ) -> Result<Response, ApiError> {
     let (parts, request_body) = request.into_parts();
     let params = Params::of(&parts.uri)?;
-    let watches = params.flag("watch");
     let named = path.name.is_some();
     let verb = match (&parts.method, named) {
         (&Method::GET, true) => Verb::Get,
-        (&Method::GET, false) if watches => Verb::Watch,
+        (&Method::GET, false) if params.flag("watch") => Verb::Watch,
         (&Method::GET, false) => Verb::List,
         (&Method::POST, _) => Verb::Create,
         (&Method::PUT, true) => Verb::Update,
@@ -174,115 +146,104 @@ async fn serve_resource(
         (&Method::DELETE, false) => Verb::DeleteCollection,
         _ => return Err(ApiError::method_not_allowed()),
     };
-    let resource = Resource::new(&kind.group, &kind.plural).to_string();
-    let part = path.subresource.as_deref().unwrap_or_default();
-    count(cluster, &parts, (verb.as_str(), resource, part));
     let info = RequestInfo {
         verb,
         group: &kind.group,
         plural: &kind.plural,
-        subresource: part,
+        subresource: path.subresource.as_deref().unwrap_or_default(),
         namespace: path.namespace.as_deref().unwrap_or_default(),
         name: path.name.as_deref().unwrap_or_default(),
         user_agent: agent(&parts),
     };
-    let response = dispatch(cluster, kind, path, verb, &params, &parts, request_body);
-    cluster.faults.apply(&info, response).await
+    let resource = Resource::new(&kind.group, &kind.plural).to_string();
+    let counters = &cluster.counters;
+    counters.add(info.user_agent, verb.as_str(), resource, info.subresource);
+    let handled = async {
+        let form = negotiate(&parts.headers, EndpointRestrictions::Objects)?;
+        let mut form = form.fitting(kind, verb.as_str())?;
+        if form.transform == Transform::Table {
+            form.include = Include::of(params.get("includeObject"))?;
+        }
+        let call = Call {
+            cluster,
+            kind,
+            path,
+            params: &params,
+            parts: &parts,
+            form,
+            body: Bytes::new(),
+        };
+        dispatch(call, verb, request_body).await
+    };
+    cluster.faults.apply(&info, handled).await
 }
 
 async fn dispatch(
-    cluster: &Arc<Cluster>,
-    kind: &Arc<Kind>,
-    path: &ResourcePath,
+    mut call: Call<'_>,
     verb: Verb,
-    params: &Params,
-    parts: &Parts,
     request_body: Body,
 ) -> Result<Response, ApiError> {
-    let subresource = Subresource::of(kind, path.subresource.as_deref().unwrap_or_default());
-    let mut form =
-        negotiate(&parts.headers, EndpointRestrictions::Objects)?.fitting(kind, verb.as_str())?;
-    if form.transform == Transform::Table {
-        form.include = Include::of(params.get("includeObject"))?;
-    }
-    let namespace = path.namespace.as_deref();
-    let address = (
-        namespace.unwrap_or_default(),
-        path.name.as_deref().unwrap_or_default(),
-    );
-    let scale = match subresource {
-        Some(Subresource::Scale) => kind.scale(),
-        _ => None,
-    };
-    if kind.is_read_only() && !matches!(verb, Verb::Get | Verb::List) {
+    let name = call.path.subresource.as_deref().unwrap_or_default();
+    let subresource = Subresource::of(call.kind, name);
+    let scale = subresource.filter(|part| *part == Subresource::Scale);
+    let scale = scale.and_then(|_| call.kind.scale());
+    let reads = matches!(verb, Verb::Get | Verb::List);
+    let has_verb = subresource.is_none_or(|part| part.verbs().contains(&verb.as_str()));
+    if !has_verb || call.kind.is_read_only() && !reads {
         return Err(ApiError::method_not_allowed());
     }
+    if let Some(part) = subresource.filter(|part| part.needs_containers()) {
+        return part.respond(&call);
+    }
     match verb {
-        _ if subresource.is_some_and(|part| !part.verbs().contains(&verb.as_str())) => {
-            return Err(ApiError::method_not_allowed());
-        }
-        _ if subresource.is_some_and(Subresource::needs_containers) => {
-            return containers::respond(cluster, kind, address, subresource);
-        }
         Verb::Get => {
             return match &scale {
-                Some(scale) => scale::get(cluster, (kind, scale), address, form),
-                None => read::get(cluster, kind, address, params, form).await,
+                Some(scale) => scale::get(&call, scale),
+                None => read::get(&call).await,
             };
         }
-        Verb::List => return read::list(cluster, kind, namespace, params, form).await,
-        Verb::Watch => {
-            let stop = parts.extensions.get::<Stop>().cloned().unwrap_or_default();
-            return watch::watch(cluster, kind, namespace, params, form, stop.0).await;
-        }
+        Verb::List => return read::list(&call).await,
+        Verb::Watch => return watch::watch(&call).await,
         _ => {}
     }
     // The body's share of the memory budget is returned with the response.
-    let received = body::read(request_body, parts.extensions.get()).await?;
-    let request = WriteRequest {
-        params,
-        headers: &parts.headers,
-        body: received.bytes,
-        form,
-    };
-    if let Some(scale) = &scale {
-        return scale::write(cluster, (kind, scale), address, verb, &request).await;
+    let received = body::read(request_body, call.parts.extensions.get()).await?;
+    call.body = received.bytes;
+    match &scale {
+        Some(scale) => scale::write(&call, scale, verb).await,
+        None => write_object(&call, verb, subresource).await,
     }
-    write_object(cluster, kind, path, (verb, subresource), &request).await
 }
 
 async fn write_object(
-    cluster: &Arc<Cluster>,
-    kind: &Arc<Kind>,
-    path: &ResourcePath,
-    (verb, subresource): (Verb, Option<Subresource>),
-    request: &WriteRequest<'_>,
+    call: &Call<'_>,
+    verb: Verb,
+    subresource: Option<Subresource>,
 ) -> Result<Response, ApiError> {
-    let (namespace, name) = (path.namespace.as_deref(), path.name.as_deref());
-    let address = (namespace.unwrap_or_default(), name.unwrap_or_default());
     let part = match subresource {
-        Some(Subresource::Eviction) => return eviction::evict(cluster, kind, address, request),
+        Some(Subresource::Eviction) => return delete::evict(call),
         Some(Subresource::Finalize) => Part::Finalize,
         Some(Subresource::Status | Subresource::Approval) => Part::Status,
         _ => Part::Main,
     };
+    let kind = call.kind;
     match (verb, part) {
-        (Verb::Create, Part::Main) if name.is_some() => {
+        (Verb::Create, Part::Main) if call.path.name.is_some() => {
             // Custom resources decode the body before they reject the method.
             if kind.is_custom() {
-                body::decode(kind, request.headers, &request.body)?;
+                call.object()?;
             }
             Err(ApiError::method_not_allowed())
         }
-        (Verb::Create, Part::Main) if kind.namespaced && namespace.is_none() => {
+        (Verb::Create, Part::Main) if kind.namespaced && call.namespace().is_none() => {
             Err(ApiError::method_not_allowed())
         }
-        (Verb::Create, Part::Main) => write::create(cluster, kind, address.0, request).await,
-        (Verb::Update, part) => write::update(cluster, kind, address, part, request).await,
-        (Verb::Patch, part) => write::patch(cluster, kind, address, part, request).await,
-        (Verb::Delete, Part::Main) => write::delete(cluster, kind, address, request).await,
+        (Verb::Create, Part::Main) => write::create(call).await,
+        (Verb::Update, part) => write::update(call, part).await,
+        (Verb::Patch, part) => write::patch(call, part).await,
+        (Verb::Delete, Part::Main) => delete::delete(call).await,
         (Verb::DeleteCollection, Part::Main) if !kind.is("", "namespaces") => {
-            write::delete_collection(cluster, kind, namespace, request).await
+            delete::delete_collection(call).await
         }
         _ => Err(ApiError::method_not_allowed()),
     }

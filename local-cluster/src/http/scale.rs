@@ -4,65 +4,59 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::accept::ResponseFormat;
-use super::write::{WriteRequest, decode_apply, decode_patch};
+use super::call::Call;
+use super::write::{applies, decode_apply, decode_patch};
 use super::{body, response};
 use crate::faults::Verb;
 use crate::field_error::FieldError;
 use crate::object::{self, Object, at};
 use crate::patch::Apply;
-use crate::resources::{Conversion, Kind, Scale};
+use crate::resources::{Kind, Scale};
 use crate::rules::Part;
 use crate::status::ApiError;
 use crate::store::Resource;
-use crate::writer::{Cluster, Written};
+use crate::writer::{Written, check_url_name};
 
-pub(super) fn get(
-    cluster: &Cluster,
-    (kind, scale): (&Kind, &Scale),
-    (namespace, name): (&str, &str),
-    form: ResponseFormat,
-) -> Result<Response, ApiError> {
-    let stored = cluster.read(kind, namespace, name)?;
-    let shown = kind.present(&stored);
+pub(super) fn get(call: &Call<'_>, scale: &Scale) -> Result<Response, ApiError> {
+    let kind = call.kind;
+    let shown = kind.present(&*call.stored()?);
     if kind.is_custom() && object::at(&shown, &scale.replicas_path()).is_none() {
         let path = &scale.spec_path;
         return Err(ApiError::internal_because(&format!(
             "the spec replicas field {path:?} does not exist"
         )));
     }
-    Ok(show(scale, &shown, form))
+    Ok(show(call, scale, &shown, &[]))
 }
 
 /// Updates, patches or applies. An apply is one of the object's replicas.
 pub(super) async fn write(
-    cluster: &Cluster,
-    (kind, scale): (&Kind, &Scale),
-    address: (&str, &str),
+    call: &Call<'_>,
+    scale: &Scale,
     verb: Verb,
-    request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    let applies = body::media_type(request.headers).starts_with("application/apply-patch");
-    if applies && verb == Verb::Patch {
-        let apply = decode_apply(&scale_kind(), address.1, "scale", request)?;
+    let (kind, address) = (call.kind, call.address());
+    if verb == Verb::Patch && applies(call) {
+        let apply = decode_apply(call, &scale_kind(), "scale")?;
         let mut desired = object::object(json!({
             "apiVersion": kind.api_version(), "kind": kind.kind, "metadata": {"name": address.1},
         }));
         scale.set(&mut desired, replicas(&apply.desired)?);
         let apply = Apply { desired, ..apply };
-        let options = request.options()?;
-        let (left, warnings, _) = cluster.apply(kind, address, &apply, &options).await?;
-        return Ok(respond((kind, scale), &left, &warnings, request.form));
+        let options = call.options()?;
+        let applied = call.cluster.apply(kind, address, &apply, &options);
+        let (left, warnings, _) = applied.await?;
+        return Ok(respond(call, scale, &left, &warnings));
     }
     type Change = Box<dyn Fn(Object) -> Result<Object, ApiError> + Send + Sync>;
     let change: Change = if verb == Verb::Update {
-        let given = body::decode(&scale_kind(), request.headers, &request.body)?;
+        let given = body::decode(&scale_kind(), &call.parts.headers, &call.body)?;
         Box::new(move |_| Ok(given.clone()))
     } else {
-        let patch = decode_patch(kind, request)?;
+        let patch = decode_patch(call)?;
         Box::new(move |scale| patch.apply(scale))
     };
-    let options = request.options()?;
+    let options = call.options()?;
     let rescale = |mut object: Object| {
         let next = change(scale.of(&object))?;
         check(&next, address.1)?;
@@ -73,40 +67,33 @@ pub(super) async fn write(
         }
         Ok(object)
     };
-    let rescaled = cluster.update(kind, address, Part::Scale, &options, rescale);
+    let rescaled = call
+        .cluster
+        .update(kind, address, Part::Scale, &options, rescale);
     let (left, warnings) = rescaled.await?;
-    Ok(respond((kind, scale), &left, &warnings, request.form))
+    Ok(respond(call, scale, &left, &warnings))
 }
 
-fn respond(
-    (kind, scale): (&Kind, &Scale),
-    left: &Written,
-    warnings: &[String],
-    form: ResponseFormat,
-) -> Response {
-    let shown = kind.present_object(left.object().clone());
-    response::with_warnings(show(scale, &shown, form), warnings)
+fn respond(call: &Call<'_>, scale: &Scale, left: &Written, warnings: &[String]) -> Response {
+    let shown = call.kind.present_object(left.object().clone());
+    show(call, scale, &shown, warnings)
 }
 
-fn show(scale: &Scale, object: &Object, form: ResponseFormat) -> Response {
+fn show(call: &Call<'_>, scale: &Scale, object: &Object, warnings: &[String]) -> Response {
     let scale = Value::Object(scale.of(object));
-    response::value(StatusCode::OK, form.encoding, &scale)
+    let response = response::value(StatusCode::OK, call.form.encoding, &scale);
+    response::with_warnings(response, warnings)
 }
 
 fn check(scale: &Object, name: &str) -> Result<(), ApiError> {
     let word = |key: &str| object::text(scale, &[key]).unwrap_or_default();
-    let (kind, version, given) = (word("kind"), word("apiVersion"), object::name(scale));
+    let (kind, version) = (word("kind"), word("apiVersion"));
     if (kind, version) != ("Scale", "autoscaling/v1") {
         return Err(ApiError::bad_request(format!(
             "{kind} in version {version:?} cannot be handled as a Scale: an autoscaling/v1 Scale is expected"
         )));
     }
-    if given != name {
-        return Err(ApiError::bad_request(format!(
-            "the name of the object ({given}) does not match the name on the URL ({name})"
-        )));
-    }
-    Ok(())
+    check_url_name(scale, name)
 }
 
 fn replicas(scale: &Object) -> Result<i64, ApiError> {
@@ -136,17 +123,10 @@ fn scale_kind() -> Kind {
         list_kind: "ScaleList".to_owned(),
         plural: "scales".to_owned(),
         singular: "scale".to_owned(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
         namespaced: true,
         has_status: true,
-        has_generation: false,
-        returns_deleted: false,
         unconditional_update: true,
-        conversion: Conversion::None,
-        round_trip: None,
-        schema: None,
         storage: Resource::new("autoscaling", "scales"),
-        custom: None,
+        ..Kind::default()
     }
 }

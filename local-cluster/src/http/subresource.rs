@@ -1,6 +1,17 @@
 //! Subresources: parts of objects, and actions on them, that have paths of their own.
 
+use axum::response::Response;
+use http::StatusCode;
+
+use super::call::Call;
+use super::response;
+use crate::object::text;
 use crate::resources::Kind;
+use crate::status::ApiError;
+
+/// The refusal of bindings.
+pub(super) const NOT_BOUND: &str =
+    "clients do not bind pods here, only the cluster's own scheduler";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subresource {
@@ -108,6 +119,26 @@ impl Subresource {
     /// True if serving it takes containers, a network or another scheduler, which this server does not have.
     pub(super) fn needs_containers(self) -> bool {
         !matches!(self, Status | Scale | Approval | Eviction | Finalize)
+    }
+
+    /// Responds in place of containers: with the error of a cluster whose nodes are unreachable.
+    pub(super) fn respond(self, call: &Call<'_>) -> Result<Response, ApiError> {
+        let found = call.stored()?;
+        let why = match self {
+            Binding => return Err(ApiError::internal_because(NOT_BOUND)),
+            // Pods run nothing, so their logs are empty.
+            Log => return Ok(response::bytes(StatusCode::OK, "text/plain", "")),
+            Token => "tokens of service accounts are not issued here",
+            Proxy => "nothing can be reached through the server here",
+            _ => "pods run no containers here",
+        };
+        let node = text(&found.object, &["spec", "nodeName"]).unwrap_or_default();
+        if call.kind.is("", "pods") && node.is_empty() {
+            let (_, name) = call.address();
+            let why = format!("pod {name} does not have a host assigned");
+            return Err(ApiError::bad_request(why));
+        }
+        Err(ApiError::internal_because(why))
     }
 }
 

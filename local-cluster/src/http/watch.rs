@@ -18,9 +18,9 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::accept::{ResponseFormat, Transform};
+use super::accept::Transform;
+use super::call::Call;
 use super::list_options::{ListOptions, WatchStart};
-use super::query::Params;
 use super::read::{Selection, reach};
 use super::response;
 use super::table::{self, Include};
@@ -40,17 +40,14 @@ const PIECE: usize = 512;
 /// frame.
 const LONG: usize = 4096;
 
-pub(super) async fn watch(
-    cluster: &Arc<Cluster>,
-    kind: &Arc<Kind>,
-    namespace: Option<&str>,
-    params: &Params,
-    form: ResponseFormat,
-    stop: CancellationToken,
-) -> Result<Response, ApiError> {
-    let options = ListOptions::of_watch(params)?;
-    let selection = Selection::of(kind, namespace, params)?;
-    let store = &cluster.store;
+/// A request extension by which a server ends its watches at shutdown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop(pub(crate) CancellationToken);
+
+pub(super) async fn watch(call: &Call<'_>) -> Result<Response, ApiError> {
+    let options = ListOptions::of_watch(call.params)?;
+    let selection = Selection::of(call)?;
+    let (kind, form, store) = (call.kind, call.form, &call.cluster.store);
     let (mut initial, mut error) = (None, None);
     let position = match options.watch()? {
         WatchStart::Now => store.revision(),
@@ -63,11 +60,13 @@ pub(super) async fn watch(
             store.revision()
         }
     };
+    let stop = call.parts.extensions.get::<Stop>().cloned();
+    let stop = stop.unwrap_or_default();
     let now = Instant::now();
     let deadline = now + options.timeout();
     let watch = WatchStream {
         follower: WatchCursor::of(store, &kind.storage, position),
-        cluster: Arc::clone(cluster),
+        cluster: Arc::clone(call.cluster),
         prefix: kind.type_prefix(),
         kind: Arc::clone(kind),
         selection,
@@ -85,7 +84,7 @@ pub(super) async fn watch(
         bookmark_due: false,
         error,
         ended: false,
-        stops: [stop, cluster.stop.clone()],
+        stops: [stop.0, call.cluster.stop.clone()],
     };
     Ok(response::bytes(
         StatusCode::OK,

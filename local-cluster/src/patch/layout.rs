@@ -2,11 +2,8 @@
 //!
 //! Built-in kinds have a table, custom resources their schema.
 
-mod builtin;
-
+use ListRule::{Atomic, Keyed, Set};
 use serde_json::{Value, json};
-
-pub(crate) use builtin::{ListRule, owned_rule, strategic_rule};
 
 use crate::object::Object;
 use crate::resources::Kind;
@@ -87,13 +84,13 @@ impl<'a> Layout<'a> {
             Self::Custom(schema) | Self::Schema(schema) => {
                 word(schema, "x-kubernetes-map-type") == Some("atomic")
             }
-            Self::Builtin { parent, field } => builtin::is_atomic_map(parent, field),
+            Self::Builtin { parent, field } => is_atomic_map(parent, field),
         }
     }
 
     pub(super) fn has_atomic_items(self) -> bool {
         match self {
-            Self::Builtin { parent, field } => builtin::has_atomic_items(parent, field),
+            Self::Builtin { parent, field } => has_atomic_items(parent, field),
             schema => schema.of_item().is_atomic_map(),
         }
     }
@@ -114,7 +111,7 @@ impl<'a> Layout<'a> {
                     _ => ListKind::Atomic,
                 }
             }
-            Self::Builtin { parent, field } => match builtin::owned_rule(parent, field) {
+            Self::Builtin { parent, field } => match owned_rule(parent, field) {
                 ListRule::Atomic => ListKind::Atomic,
                 ListRule::Set => ListKind::Set,
                 ListRule::Keyed(keys) => ListKind::Keyed(keys.to_vec()),
@@ -161,6 +158,141 @@ fn word<'a>(schema: Option<&'a Value>, key: &str) -> Option<&'a str> {
     schema?.get(key)?.as_str()
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListRule {
+    Atomic,
+    /// A set of scalars.
+    Set,
+    /// A list of objects with these keys, sorted.
+    Keyed(&'static [&'static str]),
+}
+
+/// A list field, the fields that may contain it, and its rules.
+struct ListRow {
+    parents: &'static [&'static str],
+    field: &'static str,
+    owned: ListRule,
+    strategic: ListRule,
+}
+
+const fn both(parents: &'static [&'static str], field: &'static str, rule: ListRule) -> ListRow {
+    differs(parents, field, rule, rule)
+}
+
+const fn differs(
+    parents: &'static [&'static str],
+    field: &'static str,
+    owned: ListRule,
+    strategic: ListRule,
+) -> ListRow {
+    ListRow {
+        parents,
+        field,
+        owned,
+        strategic,
+    }
+}
+
+const CONTAINERS: &[&str] = &["containers", "initContainers", "ephemeralContainers"];
+const NAME: ListRule = Keyed(&["name"]);
+const KIND: ListRule = Keyed(&["type"]);
+const ADDRESS: ListRule = Keyed(&["ip"]);
+
+const LISTS: &[ListRow] = &[
+    both(&["metadata"], "finalizers", Set),
+    both(&["metadata"], "ownerReferences", Keyed(&["uid"])),
+    both(&["status"], "conditions", KIND),
+    both(&["status"], "addresses", KIND),
+    both(&["spec"], "containers", NAME),
+    both(&["spec"], "initContainers", NAME),
+    both(&["spec"], "ephemeralContainers", NAME),
+    both(&["spec"], "volumes", NAME),
+    both(&["spec"], "imagePullSecrets", NAME),
+    both(&["spec"], "schedulingGates", NAME),
+    both(&["spec", "scheduling"], "resourceClaims", NAME),
+    both(&["spec"], "hostAliases", ADDRESS),
+    both(&["spec"], "podCIDRs", Set),
+    differs(
+        &["spec"],
+        "topologySpreadConstraints",
+        Keyed(&["topologyKey", "whenUnsatisfiable"]),
+        Keyed(&["topologyKey"]),
+    ),
+    differs(
+        &["spec"],
+        "ports",
+        Keyed(&["port", "protocol"]),
+        Keyed(&["port"]),
+    ),
+    differs(
+        CONTAINERS,
+        "ports",
+        Keyed(&["containerPort", "protocol"]),
+        Keyed(&["containerPort"]),
+    ),
+    both(CONTAINERS, "env", NAME),
+    both(CONTAINERS, "volumeMounts", Keyed(&["mountPath"])),
+    both(CONTAINERS, "volumeDevices", Keyed(&["devicePath"])),
+    differs(&["resources"], "claims", NAME, Atomic),
+    both(&["status"], "podIPs", ADDRESS),
+    differs(&["status"], "hostIPs", Atomic, ADDRESS),
+    both(&["status"], "resourceClaimStatuses", NAME),
+    both(&[""], "secrets", NAME),
+    both(&[""], "webhooks", NAME),
+    both(&["webhooks"], "matchConditions", NAME),
+    differs(&["uncountedTerminatedPods"], "succeeded", Set, Atomic),
+    differs(&["uncountedTerminatedPods"], "failed", Set, Atomic),
+];
+
+fn row(parent: &str, field: &str) -> Option<&'static ListRow> {
+    LISTS
+        .iter()
+        .find(|row| row.field == field && row.parents.contains(&parent))
+}
+
+/// The rule of server-side apply for the list `field` below `parent`.
+pub(crate) fn owned_rule(parent: &str, field: &str) -> ListRule {
+    row(parent, field).map_or(Atomic, |row| row.owned)
+}
+
+/// The rule of strategic merge patches for it.
+pub(crate) fn strategic_rule(parent: &str, field: &str) -> ListRule {
+    row(parent, field).map_or(Atomic, |row| row.strategic)
+}
+
+fn is_atomic_map(parent: &str, field: &str) -> bool {
+    match field {
+        "selector" | "nodeSelector" | "podSelector" | "scopeSelector" | "dataSource" => {
+            parent == "spec"
+        }
+        "configMapKeyRef" | "fieldRef" | "fileKeyRef" | "resourceFieldRef" | "secretKeyRef" => {
+            parent == "valueFrom"
+        }
+        "secretRef" => parent != "envFrom",
+        "controllerExpandSecretRef"
+        | "controllerPublishSecretRef"
+        | "nodeExpandSecretRef"
+        | "nodePublishSecretRef"
+        | "nodeStageSecretRef" => parent == "csi",
+        "labelSelector" => parent == "topologySpreadConstraints",
+        "namespaceSelector" | "objectSelector" => parent == "webhooks",
+        "required" | "requiredDuringSchedulingIgnoredDuringExecution" => parent == "nodeAffinity",
+        "involvedObject" | "regarding" | "related" | "roleRef" => parent.is_empty(),
+        "resource" => parent == "defaultBackend",
+        "port" => parent == "service",
+        _ => false,
+    }
+}
+
+fn has_atomic_items(parent: &str, field: &str) -> bool {
+    matches!(
+        (parent, field),
+        ("metadata", "ownerReferences")
+            | ("", "secrets")
+            | ("spec", "imagePullSecrets" | "evictionResponders")
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,5 +329,15 @@ mod tests {
         let owners = metadata.of_field("ownerReferences");
         assert_eq!(owners.list_kind(), ListKind::Keyed(vec!["uid"]));
         assert!(owners.has_atomic_items());
+    }
+
+    #[test]
+    fn the_rules_differ_where_kubernetes_does() {
+        assert_eq!(owned_rule("spec", "ports"), Keyed(&["port", "protocol"]));
+        assert_eq!(strategic_rule("spec", "ports"), Keyed(&["port"]));
+        assert_eq!(owned_rule("spec", "tolerations"), Atomic);
+        assert_eq!(strategic_rule("spec", "tolerations"), Atomic);
+        assert_eq!(owned_rule("", "imagePullSecrets"), Atomic);
+        assert!(is_atomic_map("spec", "selector") && !is_atomic_map("metadata", "labels"));
     }
 }

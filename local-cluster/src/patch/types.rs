@@ -1,9 +1,15 @@
-//! The patch types besides server-side apply.
+//! The patch types besides server-side apply. JSON patches have limits.
 
+use json_patch::PatchOperation;
 use serde_json::Value;
 
 use crate::object::Object;
 use crate::status::ApiError;
+
+/// The API server's limit.
+const MAX_OPERATIONS: usize = 10_000;
+const MAX_DEPTH: usize = 128;
+const MAX_NODES: usize = 500_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Patch {
@@ -18,7 +24,15 @@ pub(crate) enum Patch {
 impl Patch {
     /// Decodes a JSON patch.
     pub(crate) fn json(body: Value) -> Result<Self, ApiError> {
-        super::json::parse(body).map(Self::Json)
+        let patch: json_patch::Patch = serde_json::from_value(body)
+            .map_err(|e| ApiError::bad_request(format!("error decoding patch: {e}")))?;
+        let count = patch.0.len();
+        if count > MAX_OPERATIONS {
+            return Err(ApiError::bad_request(format!(
+                "The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}"
+            )));
+        }
+        Ok(Self::Json(patch))
     }
 
     /// The text of error messages: a strategic patch, or the result of any other.
@@ -35,7 +49,7 @@ impl Patch {
     pub(crate) fn apply(&self, object: Object) -> Result<Object, ApiError> {
         let mut value = Value::Object(object);
         match self {
-            Self::Json(patch) => super::json::apply(&mut value, patch)?,
+            Self::Json(patch) => apply_operations(&mut value, &patch.0)?,
             Self::Merge(patch) => json_patch::merge(&mut value, &Value::Object(patch.clone())),
             Self::Strategic(patch) => super::strategic::merge(&mut value, patch),
         }
@@ -63,6 +77,56 @@ pub(crate) fn go_format(value: &Value) -> String {
     }
 }
 
+/// Applies the operations in order; after an error `value` is undefined. A few `copy` operations can double an
+/// object until memory or stack is exhausted, so the result of each is measured.
+fn apply_operations(value: &mut Value, operations: &[PatchOperation]) -> Result<(), ApiError> {
+    for operation in operations {
+        let pointer_depth = operation.path().tokens().count();
+        if pointer_depth > MAX_DEPTH {
+            return Err(ApiError::patch_rejected());
+        }
+        // A missing value equals null: clients test for that before they add.
+        if let PatchOperation::Test(test) = operation
+            && test.value.is_null()
+            && value.pointer(test.path.as_str()).is_none()
+        {
+            continue;
+        }
+        let applied = json_patch::patch(value, std::slice::from_ref(operation));
+        applied.map_err(|_| ApiError::patch_rejected())?;
+        let grows = !matches!(
+            operation,
+            PatchOperation::Test(_) | PatchOperation::Remove(_)
+        );
+        if grows && measure(value, MAX_DEPTH, MAX_NODES).is_none() {
+            return Err(ApiError::patch_rejected());
+        }
+    }
+    Ok(())
+}
+
+/// The remaining nodes, or `None` if the value is too deep or too large.
+fn measure(value: &Value, depth: usize, nodes: usize) -> Option<usize> {
+    let depth = depth.checked_sub(1)?;
+    let mut left = nodes.checked_sub(1)?;
+    match value {
+        Value::Array(list) => {
+            for item in list {
+                left = measure(item, depth, left)?;
+            }
+        }
+        Value::Object(map) => {
+            for item in map.values() {
+                left = measure(item, depth, left)?;
+            }
+        }
+        // Long strings count as several nodes.
+        Value::String(text) => left = left.checked_sub(text.len() / 64)?,
+        _ => {}
+    }
+    Some(left)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +145,45 @@ mod tests {
             merged,
             r#"{"a":1,"spec":{"x":[{"on":true,"port":80},"a"]}}"#
         );
+    }
+
+    fn patched(document: Value, patch: Value) -> Result<Value, u16> {
+        let patched = Patch::json(patch).and_then(|patch| patch.apply(object(document)));
+        patched.map(Value::Object).map_err(|error| error.code())
+    }
+
+    #[test]
+    fn operations_apply_in_order() {
+        let patch = json!([
+            {"op": "test", "path": "/a/b", "value": 1},
+            {"op": "replace", "path": "/a/b", "value": 2},
+            {"op": "add", "path": "/c", "value": []},
+        ]);
+        let expected = Ok(json!({"a": {"b": 2}, "c": []}));
+        assert_eq!(patched(json!({"a": {"b": 1}}), patch), expected);
+    }
+
+    #[test]
+    fn a_failing_test_is_refused() {
+        let test = json!([{"op": "test", "path": "/a", "value": 2}]);
+        assert_eq!(patched(json!({"a": 1}), test), Err(422));
+        assert_eq!(patched(json!({}), json!({"op": "add"})), Err(400));
+    }
+
+    #[test]
+    fn missing_values_equal_null() {
+        let patch = json!([
+            {"op": "test", "path": "/metadata/finalizers", "value": null},
+            {"op": "add", "path": "/metadata/finalizers", "value": ["a/b"]},
+        ]);
+        let expected = Ok(json!({"metadata": {"finalizers": ["a/b"]}}));
+        assert_eq!(patched(json!({"metadata": {}}), patch), expected);
+    }
+
+    #[test]
+    fn repeated_doubling_is_refused() {
+        let double = json!({"op": "copy", "from": "/a", "path": "/a/-"});
+        let patch = Value::from(vec![double; 64]);
+        assert_eq!(patched(json!({"a": [1, 2, 3, 4]}), patch), Err(422));
     }
 }

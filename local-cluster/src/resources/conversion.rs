@@ -21,8 +21,9 @@ const NAMES: &[(&str, &str)] = &[
 const PERCENT: &str = "targetCPUUtilizationPercentage";
 
 /// The conversion of stored objects to this version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Conversion {
+    #[default]
     None,
     /// From `v1`, which is stored, to `events.k8s.io/v1`.
     EventsV1,

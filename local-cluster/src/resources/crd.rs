@@ -5,19 +5,18 @@ mod keywords;
 mod naming;
 mod rules;
 mod schema;
-mod versions;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Conversion, Custom, Kind};
+pub(crate) use self::definition::{crd_errors, format_warnings};
+pub(crate) use self::naming::{Names, accept_names, is_established};
+
+use self::definition::{columns_of, scale_of, schema_of, selectable_of, versions};
+use super::{Custom, Kind};
 use crate::object::{Object, at, child, text};
 use crate::store::Resource;
-
-pub(crate) use definition::{crd_errors, format_warnings};
-pub(crate) use naming::{Names, accept_names, is_established};
-use versions::{columns_of, scale_of, schema_of, selectable_of, versions};
 
 /// Fills in names, conversion and the initial status.
 pub(crate) fn crd_defaults(crd: &mut Object) {
@@ -102,12 +101,7 @@ fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
         namespaced: word(&["spec", "scope"]) == "Namespaced",
         has_status: at(version, &["subresources", "status"]).is_some(),
         has_generation: true,
-        returns_deleted: false,
-        unconditional_update: false,
-        conversion: Conversion::None,
         storage: Resource::new(&group, &plural),
-        round_trip: None,
-        schema: None,
         custom: Some(Custom {
             schema: schema_of(version).cloned(),
             compiled: Arc::default(),
@@ -118,6 +112,7 @@ fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
         }),
         group,
         plural,
+        ..Kind::default()
     })
 }
 

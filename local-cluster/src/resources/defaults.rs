@@ -1,11 +1,11 @@
-//! Defaulting of built-in kinds.
+//! Defaulting of built-in kinds, and the status of new objects.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{Conversion, Kind};
-use crate::object::{Object, at, child, maps_in, text};
+use crate::object::{self, Object, at, child, maps_in, text};
 
 /// Defaults of built-in kinds; those of custom resources come from their schemas.
 pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
@@ -229,6 +229,65 @@ fn workload_defaults(plural: &str, spec: &mut Object) {
         }
         pod_spec_defaults(child(template, "spec"));
     }
+}
+
+/// Sets the initial status of the kind; a status in a create request is ignored.
+pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
+    if !kind.has_status {
+        return;
+    }
+    match initial_status(kind) {
+        // Kubelets set the status when they register their nodes.
+        _ if kind.is("", "nodes") => {
+            let status = child(object, "status");
+            for (key, value) in blank_node() {
+                status.entry(key).or_insert(value);
+            }
+        }
+        Some(status) => {
+            object.insert("status".to_owned(), status);
+        }
+        None => {
+            object.remove("status");
+        }
+    }
+}
+
+fn blank_node() -> Object {
+    object::object(json!({
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
+        "nodeInfo": {
+            "architecture": "", "bootID": "", "containerRuntimeVersion": "", "kernelVersion": "",
+            "kubeProxyVersion": "", "kubeletVersion": "", "machineID": "", "operatingSystem": "",
+            "osImage": "", "systemUUID": "",
+        },
+    }))
+}
+
+/// The zero values that Kubernetes' types encode.
+fn initial_status(kind: &Kind) -> Option<Value> {
+    if kind.is_custom() {
+        return None;
+    }
+    Some(match (kind.group.as_str(), kind.plural.as_str()) {
+        ("", "pods") => json!({"phase": "Pending", "qosClass": "BestEffort"}),
+        ("", "services") | ("networking.k8s.io", "ingresses") => json!({"loadBalancer": {}}),
+        ("", "namespaces") => json!({"phase": "Active"}),
+        ("", "persistentvolumes" | "persistentvolumeclaims") => json!({"phase": "Pending"}),
+        ("", "replicationcontrollers") | ("apps", "replicasets") => json!({"replicas": 0}),
+        ("apps", "statefulsets") => json!({"availableReplicas": 0, "replicas": 0}),
+        ("apps", "daemonsets") => json!({
+            "currentNumberScheduled": 0, "desiredNumberScheduled": 0,
+            "numberMisscheduled": 0, "numberReady": 0,
+        }),
+        ("autoscaling", _) => json!({"currentMetrics": null, "desiredReplicas": 0}),
+        ("policy", "poddisruptionbudgets") => json!({
+            "currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0,
+        }),
+        ("storage.k8s.io", _) => json!({"attached": false}),
+        ("apps" | "batch", _) | ("", "resourcequotas") => json!({}),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(crate) struct TypeSchema {
     pub(crate) add: fn(&mut SchemaGenerator),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Kind {
     pub(crate) group: String,
     pub(crate) version: String,

@@ -5,8 +5,7 @@
 use http::Uri;
 use serde_json::{Value, json};
 
-use crate::error_list::ErrorList as _;
-use crate::field_error::FieldError;
+use crate::field_error::{ErrorList as _, FieldError};
 use crate::object::{Object, items, maps_in};
 
 pub(crate) fn webhook_defaults(plural: &str, configuration: &mut Object) {

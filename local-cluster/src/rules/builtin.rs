@@ -1,23 +1,19 @@
 //! Validation of built-in kinds.
 //!
-//! Only rules that users commonly meet are here: most are rows of `table`, checked by `walker`.
-//! Kubernetes has many more.
+//! Of names, ports and addresses, most by rows of `table`, which `walker` checks; and of what is immutable, by
+//! `changes`. Kubernetes has many more rules.
 
+mod changes;
 mod endpoint_slices;
-mod pod_changes;
 mod services;
 mod table;
 #[cfg(test)]
 mod tests;
-mod values;
 mod walker;
 
-use serde_json::Value;
+pub(super) use self::changes::change_errors;
 
-pub(crate) use services::taken_addresses;
-
-use self::values::{json_at, without_empty};
-use crate::error_list::ErrorList as _;
+use self::changes::json_at;
 use crate::field_error::FieldError;
 use crate::object::{Object, at};
 use crate::resources::Kind;
@@ -52,21 +48,6 @@ pub(super) fn object_errors(kind: &Kind, object: &Object) -> Vec<FieldError> {
     errors
 }
 
-pub(super) fn change_errors(kind: &Kind, before: &Object, next: &Object) -> Vec<FieldError> {
-    let (group, plural) = (kind.group.as_str(), kind.plural.as_str());
-    let mut errors: Vec<FieldError> = table::immutable(group, plural)
-        .iter()
-        .filter_map(|path| immutable_error(path, before, next))
-        .collect();
-    match (group, plural) {
-        ("", "pods") => errors.extend(pod_changes::error(before, next)),
-        ("", "services") => errors.extend(services::change_error(before, next)),
-        ("", "configmaps" | "secrets") => errors.extend(data_errors(before, next)),
-        _ => {}
-    }
-    errors
-}
-
 /// Warnings about a valid object.
 pub(super) fn warnings(kind: &Kind, object: &Object, is_new: bool) -> Vec<String> {
     let is_slice = kind.is(SLICES.0, SLICES.1);
@@ -75,27 +56,6 @@ pub(super) fn warnings(kind: &Kind, object: &Object, is_new: bool) -> Vec<String
         return vec!["spec.addressType: FQDN endpoints are deprecated".to_owned()];
     }
     Vec::new()
-}
-
-fn immutable_error(path: &str, before: &Object, next: &Object) -> Option<FieldError> {
-    let (old, new) = (json_at(before, path), json_at(next, path));
-    let is_set = !matches!(&old, Value::Null) && old != "" && old != Value::Array(Vec::new());
-    let changes = is_set && without_empty(&old) != without_empty(&new);
-    changes.then(|| FieldError::invalid(path, &new, "field is immutable"))
-}
-
-/// Errors of a config map or a secret that has `immutable` set.
-fn data_errors(before: &Object, next: &Object) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if before.get("immutable") == Some(&Value::Bool(true)) {
-        for field in ["immutable", "data", "binaryData"] {
-            if without_empty(&json_at(before, field)) != without_empty(&json_at(next, field)) {
-                let why = "field is immutable when `immutable` is set";
-                errors.forbidden(field, why);
-            }
-        }
-    }
-    errors
 }
 
 /// The selector of a workload must select its own pods.

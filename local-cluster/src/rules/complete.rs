@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::options::{FieldValidation, Part};
-use crate::error_list::ErrorList as _;
-use crate::field_error::FieldError;
+use crate::field_error::{ErrorList as _, FieldError};
 use crate::object::{self, Object};
 use crate::resources::{
     Kind, Scale, check_types, crd_errors, fill_defaults, format_warnings, unknown_fields,
@@ -28,14 +27,7 @@ pub(super) fn complete(
     if let Some((before, _)) = before.filter(|_| !kind.is_custom()) {
         errors.extend(super::builtin::change_errors(kind, before, object));
     }
-    if !errors.is_empty() {
-        return Err(ApiError::invalid(
-            &kind.group,
-            &kind.kind,
-            object::name(object),
-            &errors,
-        ));
-    }
+    ApiError::check(kind, object::name(object), &errors)?;
     Ok(warnings)
 }
 

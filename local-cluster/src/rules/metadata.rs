@@ -3,10 +3,9 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::Value;
 
-use crate::error_list::ErrorList as _;
-use crate::field_error::FieldError;
+use crate::field_error::{ErrorList as _, FieldError};
 use crate::names;
-use crate::object::{self, Object, at};
+use crate::object::{self, Object, at, items, string};
 use crate::resources::Kind;
 use crate::status::ApiError;
 
@@ -56,8 +55,7 @@ pub(super) fn metadata_errors(object: &Object) -> Vec<FieldError> {
     };
     for (key, value) in map("labels") {
         if !names::is_label_key(key) {
-            let key = Value::from(key.as_str());
-            errors.invalid("metadata.labels", key.clone(), names::LABEL_KEY);
+            errors.invalid("metadata.labels", key.as_str(), names::LABEL_KEY);
         }
         if !value.as_str().is_some_and(names::is_label_value) {
             errors.invalid("metadata.labels", value.clone(), names::LABEL_VALUE);
@@ -65,62 +63,36 @@ pub(super) fn metadata_errors(object: &Object) -> Vec<FieldError> {
     }
     for (key, _) in map("annotations") {
         if !names::is_label_key(&key.to_lowercase()) {
-            let key = Value::from(key.as_str());
-            errors.invalid("metadata.annotations", key.clone(), names::LABEL_KEY);
+            errors.invalid("metadata.annotations", key.as_str(), names::LABEL_KEY);
         }
     }
-    let owners = at(object, &["metadata", "ownerReferences"]).and_then(Value::as_array);
     let mut controllers = 0;
-    for (index, owner) in owners.into_iter().flatten().enumerate() {
+    let owners = items(object, &["metadata", "ownerReferences"]);
+    for (index, owner) in owners.enumerate() {
         for key in ["apiVersion", "kind", "name", "uid"] {
-            if owner
-                .get(key)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .is_empty()
-            {
-                errors.invalid(
-                    format!("metadata.ownerReferences[{index}].{key}"),
-                    "",
-                    "must not be empty",
-                );
+            if string(owner, key).is_empty() {
+                let field = format!("metadata.ownerReferences[{index}].{key}");
+                errors.invalid(field, "", "must not be empty");
             }
         }
         controllers += i32::from(owner.get("controller") == Some(&Value::Bool(true)));
     }
     if controllers > 1 {
-        errors.invalid(
-            "metadata.ownerReferences",
-            controllers,
-            "Only one reference can have Controller set to true",
-        );
+        let why = "Only one reference can have Controller set to true";
+        errors.invalid("metadata.ownerReferences", controllers, why);
     }
     errors
 }
 
 pub(crate) fn check_name(kind: &Kind, object: &Object) -> Result<(), ApiError> {
-    let name = object::name(object);
-    let refuse =
-        |error: FieldError| Err(ApiError::invalid(&kind.group, &kind.kind, name, &[error]));
+    let (name, mut errors) = (object::name(object), Vec::new());
+    let is_label = !kind.is_custom() && matches!(kind.plural.as_str(), "namespaces" | "services");
     if name.is_empty() {
-        return refuse(FieldError::required(
-            "metadata.name",
-            "name or generateName is required",
-        ));
+        errors.required("metadata.name", "name or generateName is required");
+    } else if is_label && !names::is_label(name) {
+        errors.invalid("metadata.name", name, names::LABEL);
+    } else if !names::is_subdomain(name) {
+        errors.invalid("metadata.name", name, names::SUBDOMAIN);
     }
-    let label = !kind.is_custom() && matches!(kind.plural.as_str(), "namespaces" | "services");
-    let (fine, why) = if label {
-        (names::is_label(name), names::LABEL)
-    } else {
-        (names::is_subdomain(name), names::SUBDOMAIN)
-    };
-    if fine {
-        Ok(())
-    } else {
-        refuse(FieldError::invalid(
-            "metadata.name",
-            &Value::from(name),
-            why,
-        ))
-    }
+    ApiError::check(kind, name, &errors)
 }

@@ -148,12 +148,7 @@ fn check_preconditions(kind: &Kind, current: &Stored, next: &Object) -> Result<(
             &Value::from(version),
             "must be an unsigned integer",
         );
-        return Err(ApiError::invalid(
-            &kind.group,
-            &kind.kind,
-            &current.name,
-            &[error],
-        ));
+        return ApiError::check(kind, &current.name, &[error]);
     };
     if version == 0 && !kind.unconditional_update {
         return Err(ApiError::version_required(kind, &current.name));
@@ -231,22 +226,14 @@ fn check_new_finalizers(kind: &Kind, before: &Object, next: &Object) -> Result<(
     if new.is_empty() {
         return Ok(());
     }
-    let error = FieldError::forbidden(
-        "metadata.finalizers",
-        &format!(
-            "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
-            new.join(", ")
-        ),
+    let why = format!(
+        "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+        new.join(", ")
     );
+    let error = FieldError::forbidden("metadata.finalizers", &why);
     // A cluster validates custom resources twice and lists the cause twice.
     let times = if kind.is_custom() { 2 } else { 1 };
-    let errors = vec![error; times];
-    Err(ApiError::invalid(
-        &kind.group,
-        &kind.kind,
-        object::name(next),
-        &errors,
-    ))
+    ApiError::check(kind, object::name(next), &vec![error; times])
 }
 
 /// The fields whose changes the generation counts: all but metadata and, with a status subresource, status.

@@ -5,10 +5,8 @@
 //! `run` evaluates them.
 
 mod bounds;
-mod calls;
 mod check;
 mod cost;
-mod field_path;
 mod functions;
 mod repair;
 mod rule;
@@ -17,6 +15,5 @@ mod stack;
 mod types;
 mod value;
 
-pub(crate) use field_path::find_field;
-pub(crate) use rule::{RuleTree, ValidationRule};
-pub(crate) use run::{Ruled, ValidationResult, run};
+pub(crate) use self::rule::{RuleTree, ValidationRule, find_field};
+pub(crate) use self::run::{Ruled, ValidationResult, run};

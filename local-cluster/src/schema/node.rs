@@ -9,7 +9,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::format::{self, NumberFormat, TextFormat};
-use super::path::FieldPath;
+use super::message::FieldPath;
 use super::pattern;
 
 /// The deepest nesting; deeper schemas allow everything.
@@ -53,7 +53,8 @@ pub(super) struct TextLimits {
 #[derive(Debug)]
 pub(super) struct Pattern {
     pub(super) source: String,
-    pub(super) regex: Result<Regex, String>,
+    /// `None` if it is invalid, which nothing matches.
+    pub(super) regex: Option<Regex>,
 }
 
 #[derive(Debug, Default)]

@@ -3,20 +3,17 @@
 //! One walk over value and schema. The order of checks and the match count are those of Kubernetes'
 //! validator: if all alternatives of `anyOf` or `oneOf` fail, it reports the one that matched most.
 
-mod number;
-mod result;
 mod scalar;
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use self::result::ValidatorResult;
+use self::scalar::{Place, ValidatorResult};
 use super::correlate::CorrelatedValue;
-use super::message::{ErrorType, quoted, shown};
-use super::node::{AdditionalProperties, Node};
-use super::path::FieldPath;
-use crate::field_error::FieldError;
+use super::message::{FieldPath, quoted, shown};
+use super::node::{AdditionalProperties, CountLimits, Node};
+use crate::field_error::{ErrorType, FieldError};
 
 /// Errors of a value; those of unchanged values are dropped if it is correlated.
 pub(super) fn validate(
@@ -25,9 +22,9 @@ pub(super) fn validate(
     correlated: Option<&CorrelatedValue<'_>>,
     base: &str,
 ) -> Vec<FieldError> {
-    let path = FieldPath::root(base);
+    let path = &FieldPath::root(base);
     let mut errors = ValidatorResult::default();
-    walk(node, value, &path, correlated, &mut errors);
+    walk(Place { node, path }, value, correlated, &mut errors);
     let mut seen = HashSet::new();
     errors
         .list
@@ -36,145 +33,114 @@ pub(super) fn validate(
         .collect()
 }
 
+type Correlated<'a> = Option<&'a CorrelatedValue<'a>>;
+
 /// Validates a value; drops errors if it is unchanged.
-fn walk(
-    node: &Node,
-    value: &Value,
-    path: &FieldPath<'_>,
-    correlated: Option<&CorrelatedValue<'_>>,
-    found: &mut ValidatorResult,
-) {
+fn walk(at: Place<'_>, value: &Value, correlated: Correlated<'_>, found: &mut ValidatorResult) {
     let before = found.list.len();
-    check(node, value, path, correlated, found);
+    check(at, value, correlated, found);
     if found.list.len() > before && correlated.is_some_and(CorrelatedValue::is_unchanged) {
         found.list.truncate(before);
     }
 }
 
-fn check(
-    node: &Node,
-    value: &Value,
-    path: &FieldPath<'_>,
-    correlated: Option<&CorrelatedValue<'_>>,
-    found: &mut ValidatorResult,
-) {
+fn check(at: Place<'_>, value: &Value, correlated: Correlated<'_>, found: &mut ValidatorResult) {
+    let node = at.node;
     if value.is_null() {
-        found.match_count += usize::from(scalar::check_type(node, value, path, found));
-        scalar::check_enum(node, value, path, found);
+        found.match_count += usize::from(scalar::check_type(at, value, found));
+        scalar::check_enum(at, value, found);
         return;
     }
     if !node.types.is_empty() || node.format.is_some() {
-        found.match_count += usize::from(scalar::check_type(node, value, path, found)) + 1;
+        found.match_count += usize::from(scalar::check_type(at, value, found)) + 1;
     }
-    check_junctors(node, value, path, correlated, found);
+    check_junctors(at, value, correlated, found);
     found.match_count += 1;
     match value {
         Value::String(text) => {
-            scalar::check_text(node, text, path, found);
+            scalar::check_text(at, text, found);
             found.match_count += 1;
             if let (Some(format), Some(name)) = (node.text.format, &node.format) {
                 if !format.fits(text) {
-                    let detail = format!(
-                        "{} in body must be of type {name}: {}",
-                        path.dotted(),
-                        quoted(text)
-                    );
-                    found.add(ErrorType::WrongType.at(
-                        path.as_field(),
-                        Some(&quoted(text)),
-                        &detail,
-                    ));
+                    let shown = quoted(text);
+                    let what = format!("must be of type {name}: {shown}");
+                    found.add_in_body(ErrorType::WrongType, at, &shown, &what);
                 }
                 found.match_count += 1;
             }
         }
         Value::Number(number) => {
-            number::check_number(node, number, path, found);
+            scalar::check_number(at, number, found);
             found.match_count += 2;
         }
         Value::Array(items) => {
-            check_items(node, items, path, correlated, found);
+            check_items(at, items, correlated, found);
             found.match_count += 2;
         }
         _ => {}
     }
-    scalar::check_enum(node, value, path, found);
+    scalar::check_enum(at, value, found);
     found.match_count += 1;
     if let Value::Object(map) = value {
-        check_object(node, map, path, correlated, found);
+        check_object(at, map, correlated, found);
         found.match_count += 1;
     }
     found.match_count += 1;
 }
 
 fn check_items(
-    node: &Node,
+    at: Place<'_>,
     items: &[Value],
-    path: &FieldPath<'_>,
-    correlated: Option<&CorrelatedValue<'_>>,
+    correlated: Correlated<'_>,
     found: &mut ValidatorResult,
 ) {
-    if let Some(item_node) = &node.items {
-        let correlated_items = correlated.and_then(CorrelatedValue::items);
+    if let Some(node) = &at.node.items {
+        let correlated = correlated.and_then(CorrelatedValue::items);
         for (index, item) in items.iter().enumerate() {
-            let correlated = correlated_items
-                .as_ref()
-                .and_then(|correlated_items| correlated_items.get(index));
-            walk(
-                item_node,
-                item,
-                &path.index(index),
-                correlated.as_ref(),
-                found,
-            );
+            let path = &at.path.index(index);
+            let correlated = correlated.as_ref().and_then(|items| items.get(index));
+            walk(Place { node, path }, item, correlated.as_ref(), found);
         }
     }
-    let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
-    if let Some(least) = node.item_count.least.filter(|least| count < *least) {
-        let detail = format!(
-            "{} in body should have at least {least} items",
-            path.dotted()
-        );
-        found.add(ErrorType::Invalid.at(path.as_field(), Some(&count.to_string()), &detail));
-    }
-    too_many(node.item_count.most, count, path, found);
+    check_count(at, at.node.item_count, items.len(), "items", found);
     let mut seen = HashSet::new();
-    if node.unique_items && !items.iter().all(|item| seen.insert(item.to_string())) {
-        let detail = format!("{} in body shouldn't contain duplicates", path.dotted());
-        found.add(ErrorType::Invalid.at(path.as_field(), Some("\"\""), &detail));
+    if at.node.unique_items && !items.iter().all(|item| seen.insert(item.to_string())) {
+        let what = "shouldn't contain duplicates";
+        found.add_in_body(ErrorType::Invalid, at, "\"\"", what);
     }
 }
 
-fn too_many(most: Option<i64>, count: i64, path: &FieldPath<'_>, found: &mut ValidatorResult) {
-    if let Some(most) = most.filter(|most| count > *most) {
+fn check_count(
+    at: Place<'_>,
+    limits: CountLimits,
+    count: usize,
+    what: &str,
+    found: &mut ValidatorResult,
+) {
+    let (count, shown) = (i64::try_from(count).unwrap_or(i64::MAX), count.to_string());
+    if let Some(least) = limits.least.filter(|least| count < *least) {
+        let what = format!("should have at least {least} {what}");
+        found.add_in_body(ErrorType::Invalid, at, &shown, &what);
+    }
+    if let Some(most) = limits.most.filter(|most| count > *most) {
         let items = if most == 1 { "item" } else { "items" };
         let detail = format!("must have at most {most} {items}");
-        found.add(ErrorType::TooMany.at(path.as_field(), Some(&count.to_string()), &detail));
+        found.add(ErrorType::TooMany.at(at.path.as_field(), Some(&shown), &detail));
     }
 }
 
 fn check_object(
-    node: &Node,
+    at: Place<'_>,
     map: &Map<String, Value>,
-    path: &FieldPath<'_>,
-    correlated: Option<&CorrelatedValue<'_>>,
+    correlated: Correlated<'_>,
     found: &mut ValidatorResult,
 ) {
-    let count = i64::try_from(map.len()).unwrap_or(i64::MAX);
-    if let Some(least) = node.property_count.least.filter(|least| count < *least) {
-        let detail = format!(
-            "{} in body should have at least {least} properties",
-            path.dotted()
-        );
-        found.add(ErrorType::Invalid.at(path.as_field(), Some(&count.to_string()), &detail));
-    }
-    too_many(node.property_count.most, count, path, found);
+    let Place { node, path } = at;
+    check_count(at, node.property_count, map.len(), "properties", found);
     // `apiVersion` and `kind` of the root never correlate.
     let correlated_field = |key: &str| {
         let typed = path.is_root() && matches!(key, "apiVersion" | "kind");
-        correlated
-            .filter(|_| !typed)
-            .and_then(|correlated| correlated.field(key))
+        correlated.filter(|_| !typed)?.field(key)
     };
     let others = || {
         map.iter()
@@ -188,12 +154,12 @@ fn check_object(
                 found.add(ErrorType::Invalid.at(path.as_field(), Some(&key), &detail));
             }
         }
-        AdditionalProperties::Schema(other) => {
+        AdditionalProperties::Schema(node) => {
             for (key, inner) in others() {
+                let path = &path.key(key);
                 walk(
-                    other,
+                    Place { node, path },
                     inner,
-                    &path.key(key),
                     correlated_field(key).as_ref(),
                     found,
                 );
@@ -201,12 +167,12 @@ fn check_object(
         }
         AdditionalProperties::Unspecified | AdditionalProperties::Allowed(true) => {}
     }
-    for (key, property) in &node.properties {
+    for (key, node) in &node.properties {
         if let Some(inner) = map.get(key) {
+            let path = &path.field(key);
             walk(
-                property,
+                Place { node, path },
                 inner,
-                &path.field(key),
                 correlated_field(key).as_ref(),
                 found,
             );
@@ -219,25 +185,25 @@ fn check_object(
 
 /// Validates against `allOf`, `anyOf`, `oneOf` and `not`.
 fn check_junctors(
-    node: &Node,
+    at: Place<'_>,
     value: &Value,
-    path: &FieldPath<'_>,
-    correlated: Option<&CorrelatedValue<'_>>,
+    correlated: Correlated<'_>,
     found: &mut ValidatorResult,
 ) {
     let against = |node: &Node| {
-        let mut found = ValidatorResult::default();
-        check(node, value, path, correlated, &mut found);
+        let (mut found, path) = (ValidatorResult::default(), at.path);
+        check(Place { node, path }, value, correlated, &mut found);
         found
     };
+    let Place { node, path } = at;
     if !node.any_of.is_empty() {
-        check_any(node, path, &against, found);
+        check_any(path, node.any_of.iter().map(against), found);
     }
     if !node.one_of.is_empty() {
-        check_one(node, path, &against, found);
+        check_one(path, node.one_of.iter().map(against), found);
     }
     if !node.all_of.is_empty() {
-        check_all(node, path, &against, found);
+        check_all(path, node.all_of.iter().map(against), found);
     }
     if let Some(not) = &node.not
         && against(not).is_empty()
@@ -252,34 +218,28 @@ fn report(path: &FieldPath<'_>, what: &str, found: &mut ValidatorResult) {
     found.add_about(path, &detail);
 }
 
-fn check_all(
-    node: &Node,
-    path: &FieldPath<'_>,
-    against: &dyn Fn(&Node) -> ValidatorResult,
-    found: &mut ValidatorResult,
-) {
-    let mut fitting = 0;
-    for branch in &node.all_of {
-        let result = against(branch);
+/// The results of the branches of a junctor, each computed when it is needed.
+trait Branches: Iterator<Item = ValidatorResult> {}
+
+impl<I: Iterator<Item = ValidatorResult>> Branches for I {}
+
+fn check_all(path: &FieldPath<'_>, branches: impl Branches, found: &mut ValidatorResult) {
+    let (mut fitting, mut all) = (0, 0);
+    for result in branches {
         fitting += usize::from(result.is_empty());
+        all += 1;
         found.merge(result);
     }
-    if fitting < node.all_of.len() {
+    if fitting < all {
         let none = if fitting == 0 { ". None validated" } else { "" };
         let what = format!("must validate all the schemas (allOf){none}");
         report(path, &what, found);
     }
 }
 
-fn check_any(
-    node: &Node,
-    path: &FieldPath<'_>,
-    against: &dyn Fn(&Node) -> ValidatorResult,
-    found: &mut ValidatorResult,
-) {
+fn check_any(path: &FieldPath<'_>, branches: impl Branches, found: &mut ValidatorResult) {
     let mut best: Option<ValidatorResult> = None;
-    for branch in &node.any_of {
-        let result = against(branch);
+    for result in branches {
         if result.is_empty() {
             found.merge(result);
             return;
@@ -287,22 +247,14 @@ fn check_any(
         keep_better(&mut best, result);
     }
     report(path, "must validate at least one schema (anyOf)", found);
-    if let Some(best) = best {
-        found.merge(best);
-    }
+    found.merge(best.unwrap_or_default());
 }
 
-fn check_one(
-    node: &Node,
-    path: &FieldPath<'_>,
-    against: &dyn Fn(&Node) -> ValidatorResult,
-    found: &mut ValidatorResult,
-) {
+fn check_one(path: &FieldPath<'_>, branches: impl Branches, found: &mut ValidatorResult) {
     let mut best: Option<ValidatorResult> = None;
     let mut first: Option<ValidatorResult> = None;
     let mut fitting = 0;
-    for branch in &node.one_of {
-        let result = against(branch);
+    for result in branches {
         if result.is_empty() {
             fitting += 1;
             best = None;
@@ -314,16 +266,13 @@ fn check_one(
     if let (1, Some(first)) = (fitting, first) {
         return found.merge(first);
     }
-    let how_many = if fitting == 0 {
-        "Found none valid".to_owned()
-    } else {
-        format!("Found {fitting} valid alternatives")
+    let how_many = match fitting {
+        0 => "Found none valid".to_owned(),
+        _ => format!("Found {fitting} valid alternatives"),
     };
     let what = format!("must validate one and only one schema (oneOf). {how_many}");
     report(path, &what, found);
-    if let Some(best) = best {
-        found.merge(best);
-    }
+    found.merge(best.unwrap_or_default());
 }
 
 /// Keeps the result that matched more; of equals, the first.

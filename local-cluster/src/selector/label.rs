@@ -17,7 +17,7 @@ struct LabelRequirement {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum LabelRule {
+pub(crate) enum LabelRule {
     In(Vec<String>),
     NotIn(Vec<String>),
     Exists,
@@ -43,20 +43,13 @@ impl LabelSelector {
         Ok(Self(requirements))
     }
 
-    /// A selector of an object. An unknown operator matches nothing.
+    /// A selector of an object.
     pub(crate) fn of(selector: &meta::LabelSelector) -> Self {
         let equal = selector.match_labels.iter().flatten();
         let equal = equal.map(|(key, value)| (key, LabelRule::In(vec![value.clone()])));
         let expressions = selector.match_expressions.iter().flatten().map(|given| {
             let values = given.values.clone().unwrap_or_default();
-            let rule = match given.operator.as_str() {
-                "Exists" => LabelRule::Exists,
-                "DoesNotExist" => LabelRule::Missing,
-                "NotIn" => LabelRule::NotIn(values),
-                "In" => LabelRule::In(values),
-                _ => LabelRule::In(Vec::new()),
-            };
-            (&given.key, rule)
+            (&given.key, LabelRule::of(&given.operator, values))
         });
         let requirement = |(key, rule): (&String, LabelRule)| LabelRequirement {
             key: key.clone(),
@@ -85,22 +78,38 @@ impl LabelSelector {
             return true;
         }
         let labels = at(object, &["metadata", "labels"]).and_then(Value::as_object);
-        self.0.iter().all(|r| {
-            let value = labels.and_then(|l| l.get(&r.key)).and_then(Value::as_str);
-            match &r.rule {
-                LabelRule::In(values) => value.is_some_and(|v| values.iter().any(|w| w == v)),
-                LabelRule::NotIn(values) => !value.is_some_and(|v| values.iter().any(|w| w == v)),
-                LabelRule::Exists => value.is_some(),
-                LabelRule::Missing => value.is_none(),
-                LabelRule::Greater(than) => number(value).is_some_and(|n| n > *than),
-                LabelRule::Less(than) => number(value).is_some_and(|n| n < *than),
-            }
-        })
+        let value = |key: &String| labels.and_then(|l| l.get(key)).and_then(Value::as_str);
+        self.0.iter().all(|r| r.rule.holds(value(&r.key)))
     }
 }
 
-fn number(value: Option<&str>) -> Option<i64> {
-    value?.parse().ok()
+impl LabelRule {
+    /// `Gt` and `Lt` are for nodes only. An unknown operator matches nothing.
+    pub(crate) fn of(operator: &str, values: Vec<String>) -> Self {
+        let number = || values.first().and_then(|value| value.parse().ok());
+        match operator {
+            "Exists" => Self::Exists,
+            "DoesNotExist" => Self::Missing,
+            "NotIn" => Self::NotIn(values),
+            "In" => Self::In(values),
+            "Gt" => number().map_or(Self::In(Vec::new()), Self::Greater),
+            "Lt" => number().map_or(Self::In(Vec::new()), Self::Less),
+            _ => Self::In(Vec::new()),
+        }
+    }
+
+    pub(crate) fn holds(&self, value: Option<&str>) -> bool {
+        let is_in = |values: &[String]| value.is_some_and(|v| values.iter().any(|w| w == v));
+        let number = || value?.parse::<i64>().ok();
+        match self {
+            Self::In(values) => is_in(values),
+            Self::NotIn(values) => !is_in(values),
+            Self::Exists => value.is_some(),
+            Self::Missing => value.is_none(),
+            Self::Greater(than) => number().is_some_and(|n| n > *than),
+            Self::Less(than) => number().is_some_and(|n| n < *than),
+        }
+    }
 }
 
 /// Splits at commas that are not inside parentheses.

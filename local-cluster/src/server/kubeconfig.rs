@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use super::token::Token;
+use super::options::Token;
 
 /// A kubeconfig with the one context `local-cluster`.
 pub(super) fn text(url: &str, authority: Option<&str>, token: Option<&Token>) -> String {

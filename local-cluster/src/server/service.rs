@@ -6,12 +6,12 @@ use axum::response::Response;
 use http::Request;
 use http::header::AUTHORIZATION;
 use hyper::body::Incoming;
+use lbcf_serving::body::BodyBudget;
 use tokio_util::sync::CancellationToken;
 use tower::Service as _;
 
-use super::token::{Token, admits};
+use super::options::{Token, admits};
 use crate::http::{Disconnect, Stop, unauthorized};
-use lbcf_serving::body::BodyBudget;
 
 /// The state that the connections of a server share.
 pub(super) struct Api {

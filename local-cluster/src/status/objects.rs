@@ -18,6 +18,14 @@ impl ApiError {
         Self::new(409, "AlreadyExists", message).with(resource_details(kind, name))
     }
 
+    /// Refuses an object that has errors.
+    pub(crate) fn check(kind: &Kind, name: &str, errors: &[FieldError]) -> Result<(), Self> {
+        match errors {
+            [] => Ok(()),
+            errors => Err(Self::invalid(&kind.group, &kind.kind, name, errors)),
+        }
+    }
+
     fn not_fulfilled(resource: &str, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {resource} \"{name}\": {why}");
         Self::new(409, "Conflict", message)

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A resource; all its API versions share the stored objects.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Resource {
     pub(crate) group: Arc<str>,
     pub(crate) plural: Arc<str>,

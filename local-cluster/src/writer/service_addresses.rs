@@ -7,7 +7,6 @@ use crate::addresses;
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::resources::Kind;
-use crate::rules::taken_addresses;
 use crate::status::ApiError;
 
 /// The lock on service addresses; `None` for other kinds.
@@ -38,19 +37,12 @@ impl Cluster {
             .iter()
             .map(|s| &s.object)
             .filter(|s| object::uid(s) != own);
-        let taken = taken_addresses(object, before, others.clone());
-        if !taken.is_empty() {
-            return Err(ApiError::invalid(
-                "",
-                "Service",
-                object::name(object),
-                &taken,
-            ));
-        }
-        addresses::assign(object, before, others).map_err(|(field, why)| {
+        let taken = addresses::taken(object, before, others.clone());
+        ApiError::check(kind, object::name(object), &taken)?;
+        if let Err((field, why)) = addresses::assign(object, before, others) {
             let error = FieldError::forbidden(field, &why);
-            ApiError::invalid("", "Service", object::name(object), &[error])
-        })?;
+            ApiError::check(kind, object::name(object), &[error])?;
+        }
         Ok(Some(lock))
     }
 

@@ -92,7 +92,7 @@ fn plain(text: &str) -> String {
             (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+ \+0000|Z)", "TIME"),
             ("[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}", "UID"),
             (r#"(?i)(resource ?version"?: +"?)\d+"#, "${1}VERSION"),
-            (r"\b\d+s\b", "AGE"),
+            (r"\b\d+[smhd](\d+[smh])?\b", "AGE"),
             (r"\b10\.96\.\d+\.\d+\b", "ADDRESS"),
             (r"\b80:\d+/TCP", "80:PORT/TCP"),
             (r"http://127\.0\.0\.1:\d+", "SERVER"),

@@ -289,11 +289,13 @@ async fn pods_that_cannot_be_created_are_reported() {
 async fn pods_are_available_after_min_ready_seconds() {
     let cluster = cluster(quick()).await;
     let path = format!("{}/web", apps("deployments"));
-    let spec = json!({"replicas": 1, "minReadySeconds": 1});
+    let spec = json!({"replicas": 1, "minReadySeconds": 3600});
     create(&cluster, &apps("deployments"), workload("web", spec)).await;
     let ready = until(&cluster, &path, |d| d["status"]["readyReplicas"] == 1).await;
     assert_eq!(ready["status"].get("availableReplicas"), None);
-    until(&cluster, &path, |d| is_done(d, 1, 1)).await;
+    // Most of these seconds are still to come.
+    patch(&cluster, &path, json!({"spec": {"minReadySeconds": 2}})).await;
+    until(&cluster, &path, |d| is_done(d, 1, 2)).await;
 }
 
 #[tokio::test]

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::scale::{ReplicaSet, RolloutStrategy};
 use crate::clock;
-use crate::controllers::status::{conditions_of, find, set_counts};
+use crate::conditions::{conditions_of, find};
+use crate::controllers::status::set_counts;
 use crate::object::{Object, generation, name, number, object, string};
 
 const PROGRESSING: &str = "Progressing";

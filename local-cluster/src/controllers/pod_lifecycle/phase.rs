@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::conditions::{change_conditions, set_condition};
 use crate::controllers::pods::{node_name, phase};
-use crate::controllers::status::{change_conditions, set_condition};
 use crate::object::{Object, at, child, is_deleting, text};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

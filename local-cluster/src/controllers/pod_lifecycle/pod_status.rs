@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::phase::ReadinessTrigger;
 use crate::annotations;
-use crate::controllers::status::{change_conditions, find, set_condition};
+use crate::conditions::{change_conditions, find, set_condition};
 use crate::object::{Object, child, condition, items, string, text};
 
 /// Everything that a pod's readiness depends on, besides its node.

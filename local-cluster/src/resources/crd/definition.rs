@@ -1,12 +1,12 @@
-//! Validation of definitions and of their updates. What single fields must be is in `rules::builtin`.
+//! Validation of definitions and of their updates, and their versions. What single fields must be is in
+//! `rules::builtin`.
 
 use serde_json::Value;
 
 use super::schema::schema_errors;
-use super::versions::{schema_of, versions};
-use crate::error_list::ErrorList as _;
-use crate::field_error::FieldError;
+use crate::field_error::{ErrorList as _, FieldError};
 use crate::object::{self, Object, at, condition, items, string, text};
+use crate::resources::{PrinterColumn, Scale};
 use crate::schema::{Node, find_field, is_known_format};
 
 pub(crate) fn crd_errors(crd: &Object, before: Option<&Object>) -> Vec<FieldError> {
@@ -72,11 +72,12 @@ fn selectable_errors(version: &Object, place: &str) -> Vec<FieldError> {
     for (index, field) in items(version, &["selectableFields"]).enumerate() {
         let path = string(field, "jsonPath");
         let found = find_field(path, &node, false);
-        let is_selectable = found.is_ok_and(|(path, found)| {
+        let is_selectable = found.is_some_and(|(path, found)| {
             let type_name = found.map(Node::type_name).unwrap_or_default();
             !path.starts_with("metadata.") && matches!(type_name, "string" | "boolean" | "integer")
         });
-        if !is_selectable {
+        // The row of the field reports a missing path.
+        if !is_selectable && !path.is_empty() {
             let why = "must be the path of a string, boolean or integer outside of metadata";
             errors.invalid(
                 format!("{place}.selectableFields[{index}].jsonPath"),
@@ -147,4 +148,55 @@ pub(crate) fn format_warnings(crd: &Object) -> Vec<String> {
         }
     }
     warnings
+}
+
+pub(super) fn versions(crd: &Object) -> impl Iterator<Item = &Object> {
+    items(crd, &["spec", "versions"]).filter_map(Value::as_object)
+}
+
+pub(super) fn schema_of(version: &Object) -> Option<&Value> {
+    at(version, &["schema", "openAPIV3Schema"])
+}
+
+pub(super) fn scale_of(version: &Object) -> Option<Scale> {
+    let path = |key: &str| {
+        let path = text(version, &["subresources", "scale", key])?;
+        Some(path.to_owned()).filter(|path| !path.is_empty())
+    };
+    Some(Scale {
+        spec_path: path("specReplicasPath")?,
+        status_path: path("statusReplicasPath")?,
+        selector_path: path("labelSelectorPath"),
+    })
+}
+
+/// The printer columns; without any, the age.
+pub(super) fn columns_of(version: &Object) -> Vec<PrinterColumn> {
+    let column = |name: &str, type_name: &str, path: &str, column: &Value| PrinterColumn {
+        name: name.to_owned(),
+        type_name: type_name.to_owned(),
+        format: string(column, "format").to_owned(),
+        description: string(column, "description").to_owned(),
+        priority: column.get("priority").and_then(Value::as_i64).unwrap_or(0),
+        path: path.to_owned(),
+    };
+    let given: Vec<PrinterColumn> = items(version, &["additionalPrinterColumns"])
+        .map(|given| {
+            let word = |key| string(given, key);
+            column(word("name"), word("type"), word("jsonPath"), given)
+        })
+        .collect();
+    if given.is_empty() {
+        let path = ".metadata.creationTimestamp";
+        return vec![column("Age", "date", path, &Value::Null)];
+    }
+    given
+}
+
+/// The selectable fields, as field selectors name them.
+pub(super) fn selectable_of(version: &Object) -> Vec<String> {
+    let paths = items(version, &["selectableFields"]).map(|field| string(field, "jsonPath"));
+    paths
+        .map(|path| path.trim_start_matches('.').to_owned())
+        .collect()
 }

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::error_list::ErrorList as _;
-use crate::field_error::FieldError;
+use crate::field_error::{ErrorList as _, FieldError};
 use crate::object::{Object, text};
 use crate::schema::compile_pattern;
 
@@ -108,7 +107,7 @@ const WRONG: &[Row] = &[
     ),
     (
         "pattern",
-        |place| compile_pattern(place.word("pattern")).is_err(),
+        |place| compile_pattern(place.word("pattern")).is_none(),
         "must be a valid regular expression",
     ),
     (

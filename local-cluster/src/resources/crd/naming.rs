@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::object::{Object, at, child, condition, text};
+use crate::conditions::{change_conditions, set_condition};
+use crate::object::{Object, at, child, is_condition_true, text};
 
 /// The accepted names of the other definitions of a group.
 #[derive(Clone, Debug, Default)]
@@ -63,10 +64,15 @@ pub(crate) fn accept_names(crd: &Object, taken: &Names, now: &str) -> Option<Obj
     let mut next = crd.clone();
     let status = child(&mut next, "status");
     status.insert("acceptedNames".to_owned(), Value::Object(accepted_names));
-    set_condition(status, "NamesAccepted", accepted, now);
-    if let Some(established) = established {
-        set_condition(status, "Established", established, now);
-    }
+    change_conditions(&mut next, |conditions| {
+        let accepted = Some(("NamesAccepted", accepted));
+        let established = established.map(|decided| ("Established", decided));
+        for (kind, (status, reason, message)) in accepted.into_iter().chain(established) {
+            let condition =
+                json!({"type": kind, "status": status, "reason": reason, "message": message});
+            set_condition(conditions, condition, now);
+        }
+    });
     (next != *crd).then_some(next)
 }
 
@@ -112,51 +118,13 @@ fn free_names(
 }
 
 pub(crate) fn is_established(crd: &Object) -> bool {
-    condition(crd, "Established").is_some_and(is_true)
-}
-
-fn is_true(condition: &Value) -> bool {
-    condition.get("status").and_then(Value::as_str) == Some("True")
-}
-
-/// Sets a condition; its transition time changes with its status only.
-fn set_condition(
-    status: &mut Object,
-    kind: &str,
-    (value, reason, message): (&str, &str, &str),
-    now: &str,
-) {
-    let list = status.entry("conditions").or_insert_with(|| json!([]));
-    if !list.is_array() {
-        *list = json!([]);
-    }
-    let Some(list) = list.as_array_mut() else {
-        return;
-    };
-    let mut condition = json!({
-        "type": kind, "status": value, "lastTransitionTime": now,
-        "reason": reason, "message": message,
-    });
-    match list
-        .iter_mut()
-        .find(|c| c.get("type").and_then(Value::as_str) == Some(kind))
-    {
-        None => list.push(condition),
-        Some(old) => {
-            if old.get("status") == condition.get("status")
-                && let Some(time) = old.get("lastTransitionTime")
-            {
-                condition["lastTransitionTime"] = time.clone();
-            }
-            *old = condition;
-        }
-    }
+    is_condition_true(crd, "Established")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::object;
+    use crate::object::{condition, object};
 
     fn definition(plural: &str, kind: &str, short: &str) -> Object {
         object(json!({"spec": {"group": "x.io", "names": {

@@ -81,7 +81,7 @@ pub(super) fn rule_errors(
             |key: &str, why: &str| FieldError::invalid(format!("{place}.{key}"), &given(key), why);
         let wrong = WRONG.iter().filter(|(_, is_wrong, _)| is_wrong(rule));
         errors.extend(wrong.map(|(key, _, why)| invalid(key, why)));
-        if find_field(string(rule, "fieldPath"), node, true).is_err() {
+        if find_field(string(rule, "fieldPath"), node, true).is_none() {
             errors.push(invalid("fieldPath", "must be a valid path"));
         }
         match &compiled.program {

@@ -5,8 +5,7 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use crate::addresses::is_local_pod;
-use crate::error_list::ErrorList as _;
-use crate::field_error::FieldError;
+use crate::field_error::{ErrorList as _, FieldError};
 use crate::names;
 use crate::object::{Object, items, text};
 

@@ -4,42 +4,18 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::error_list::ErrorList as _;
-use crate::field_error::FieldError;
+use crate::addresses::{has_node_ports, node_port, protocol, type_of};
+use crate::field_error::{ErrorList as _, FieldError};
 use crate::names;
 use crate::object::{Object, at, string, text};
-
-/// The default range of `--service-node-port-range`.
-const NODE_PORTS: std::ops::RangeInclusive<u64> = 30_000..=32_767;
 
 fn ports(service: &Object) -> &[Value] {
     let ports = at(service, &["spec", "ports"]).and_then(Value::as_array);
     ports.map_or(&[], Vec::as_slice)
 }
 
-fn type_of(service: &Object) -> &str {
-    text(service, &["spec", "type"]).unwrap_or("ClusterIP")
-}
-
-fn has_node_ports(service: &Object) -> bool {
-    matches!(type_of(service), "NodePort" | "LoadBalancer")
-}
-
 fn is_headless(service: &Object) -> bool {
     text(service, &["spec", "clusterIP"]) == Some("None")
-}
-
-fn node_port(port: &Value) -> Option<u64> {
-    port.get("nodePort")
-        .and_then(Value::as_u64)
-        .filter(|n| *n != 0)
-}
-
-fn protocol(port: &Value) -> &str {
-    match string(port, "protocol") {
-        "" => "TCP",
-        protocol => protocol,
-    }
 }
 
 pub(super) fn object_errors(service: &Object) -> Vec<FieldError> {
@@ -118,62 +94,4 @@ pub(super) fn drop_dependent_fields(before: &Object, next: &mut Object) {
             port.remove("nodePort");
         }
     }
-}
-
-/// Errors of requested addresses and node ports that are allocated to another service or out of
-/// range.
-pub(crate) fn taken_addresses<'a>(
-    service: &Object,
-    before: Option<&Object>,
-    others: impl Iterator<Item = &'a Object>,
-) -> Vec<FieldError> {
-    let ip =
-        |service| text(service, &["spec", "clusterIP"]).filter(|ip| !matches!(*ip, "" | "None"));
-    let requested_ip = ip(service).filter(|own| before.and_then(ip) != Some(own));
-    let own_ports: HashSet<u64> = before
-        .map(ports)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(node_port)
-        .collect();
-    let requested_ports: Vec<(usize, &str, u64)> = ports(service)
-        .iter()
-        .enumerate()
-        .filter_map(|(index, port)| Some((index, protocol(port), node_port(port)?)))
-        .filter(|(_, _, number)| has_node_ports(service) && !own_ports.contains(number))
-        .collect();
-    let mut errors = Vec::new();
-    let port_error = |index: usize, number: u64, why: &str| {
-        let field = format!("spec.ports[{index}].nodePort");
-        FieldError::invalid(field, &Value::from(number), why)
-    };
-    for (index, _, number) in &requested_ports {
-        if !NODE_PORTS.contains(number) {
-            let why =
-                "provided port is not in the valid range. The range of valid ports is 30000-32767";
-            errors.push(port_error(*index, *number, why));
-        }
-    }
-    if requested_ip.is_none() && requested_ports.is_empty() {
-        return errors;
-    }
-    for other in others {
-        if let Some(own) = requested_ip.filter(|own| ip(other) == Some(own)) {
-            let why = format!("failed to allocate IP {own}: provided IP is already allocated");
-            errors.invalid("spec.clusterIPs", json!([own]), &why);
-        }
-        for port in ports(other) {
-            let theirs = (protocol(port), node_port(port));
-            for (index, protocol, number) in &requested_ports {
-                if theirs == (*protocol, Some(*number)) {
-                    errors.push(port_error(
-                        *index,
-                        *number,
-                        "provided port is already allocated",
-                    ));
-                }
-            }
-        }
-    }
-    errors
 }

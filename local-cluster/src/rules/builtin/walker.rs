@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::error_list::ErrorList as _;
-use crate::field_error::FieldError;
+use crate::field_error::{ErrorList as _, FieldError};
 use crate::object::Object;
 
 /// The values at a path, and what they must fulfil; the first check that fails is reported.
@@ -29,8 +28,6 @@ pub(super) enum Check {
     Unique,
     /// As `Unique`; a missing text counts as an empty one.
     UniqueText,
-    /// A map whose keys are texts for which the function is true.
-    Keys(fn(&str) -> bool, &'static str),
     /// A value with these rows.
     All(&'static [Row]),
 }
@@ -167,11 +164,6 @@ impl Check {
             }
             (Self::Most(most), Some(Value::Array(items))) if items.len() > most => {
                 errors.too_many(field, items.len(), most);
-            }
-            (Self::Keys(fits, why), Some(Value::Object(map))) => {
-                for key in map.keys().filter(|key| !fits(key)) {
-                    errors.invalid(format!("{field}[{key}]"), key.as_str(), why);
-                }
             }
             _ => {}
         }

@@ -6,10 +6,9 @@
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue};
 
-use super::calls;
 use super::functions::TYPES;
 use super::repair::OPTIONAL_FIELD;
-use super::types::Type;
+use super::types::{self, Type};
 use crate::schema::node::Node;
 
 /// The meaning of `self` in an expression.
@@ -211,7 +210,7 @@ impl<'a, 's> Checker<'a, 's> {
         };
         let qualified = namespace.map(|namespace| format!("{namespace}.{}", call.func_name));
         if let Some(name) = &qualified
-            && let Some(result) = calls::result_of(name, None)
+            && let Some(result) = types::result_of(name, None)
         {
             for argument in &call.args {
                 self.type_of(argument);
@@ -222,7 +221,7 @@ impl<'a, 's> Checker<'a, 's> {
         for argument in &call.args {
             self.type_of(argument);
         }
-        match calls::result_of(&call.func_name, target.as_ref()) {
+        match types::result_of(&call.func_name, target.as_ref()) {
             Some(result) => result,
             None => self.undeclared(&format!("{}(", call.func_name), &call.func_name),
         }
@@ -234,15 +233,15 @@ impl<'a, 's> Checker<'a, 's> {
         if name == OPTIONAL_FIELD {
             return Some(self.optional_field(call));
         }
-        let (symbol, arity) = calls::symbol_of(name)?;
+        let (symbol, arity) = types::symbol_of(name)?;
         if call.target.is_some() || call.args.len() != arity {
             return None;
         }
         let operands: Vec<Type<'a>> = call.args.iter().map(|a| self.type_of(a)).collect();
         let result = match operands.as_slice() {
             [] => Some(Type::Bool),
-            [one] => calls::unary(name, one),
-            [left, right] => calls::binary(name, left, right),
+            [one] => types::unary(name, one),
+            [left, right] => types::binary(name, left, right),
             [condition, yes, no] => (condition.is_bool() && yes.agrees(no)).then(|| {
                 if matches!(yes, Type::Dyn | Type::Null) {
                     no.clone()

@@ -1,4 +1,4 @@
-//! Compilation of rules.
+//! Compilation of rules, and the paths of fields that they name.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,10 @@ use kube_cel::cel::parser::Parser;
 use serde_json::Value;
 
 use super::check::{self, RuleScope};
-use super::field_path::find_field;
 use super::types::Type;
 use super::{cost, repair, stack};
-use crate::schema::message::ErrorType;
-use crate::schema::node::Node;
+use crate::field_error::ErrorType;
+use crate::schema::node::{AdditionalProperties, Node};
 
 /// Parsing takes stack for each operator; rules that people write have far fewer.
 const MAX_OPERATORS: usize = 1000;
@@ -207,4 +206,91 @@ fn operators(source: &str) -> usize {
         return source.chars().filter(char::is_ascii_punctuation).count();
     }
     count
+}
+
+/// The normalised path and the schema of a field at a path such as `.spec.port` or `.labels['a.b']`, the latter
+/// with `brackets` only.
+pub(crate) fn find_field<'a>(
+    path: &str,
+    node: &'a Node,
+    brackets: bool,
+) -> Option<(String, Option<&'a Node>)> {
+    let mut node = Some(node);
+    let mut out = String::new();
+    let mut rest = path;
+    while !rest.is_empty() {
+        let (name, left) = match rest.strip_prefix('.') {
+            Some(after) => {
+                let (name, left) =
+                    after.split_at(after.find(['.', '[', ']']).unwrap_or(after.len()));
+                (name.to_owned(), left)
+            }
+            None => quoted_key(rest.strip_prefix('[').filter(|_| brackets)?)?,
+        };
+        rest = left;
+        let here = node?;
+        if here.properties.is_empty() {
+            if matches!(here.additional, AdditionalProperties::Unspecified) {
+                return None;
+            }
+            out.push_str(&format!("[{name}]"));
+            node = here.additional.node();
+        } else {
+            node = Some(here.properties.get(&name)?);
+            if !out.is_empty() {
+                out.push('.');
+            }
+            out.push_str(&name);
+        }
+    }
+    Some((out, node))
+}
+
+/// The key in `'key']`, and the rest of the path.
+fn quoted_key(text: &str) -> Option<(String, &str)> {
+    let inner = text.strip_prefix('\'')?;
+    let mut key = String::new();
+    let mut chars = inner.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => key.push(match chars.next()?.1 {
+                c @ ('\'' | '\\') => c,
+                'n' => '\n',
+                't' => '\t',
+                _ => return None,
+            }),
+            '\'' => return Some((key, inner.get(at + 1..)?.strip_prefix(']')?)),
+            c => key.push(c),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn paths_lead_to_fields() {
+        let node = Node::read(&json!({"type": "object", "properties": {
+            "spec": {"type": "object", "properties": {"a.b": {"type": "string"}, "port": {"type": "integer"}}},
+            "map": {"type": "object", "additionalProperties": {"type": "string"}},
+        }}));
+        for (path, expected) in [
+            (".spec.port", Some("spec.port")),
+            (".spec['a.b']", Some("spec.a.b")),
+            (".map['k']", Some("map[k]")),
+            (".map.k", Some("map[k]")),
+            (".spec.nope", None),
+            (".spec.port.deep", None),
+            ("spec", None),
+            (".spec[0]", None),
+            (".spec.", None),
+        ] {
+            let found = find_field(path, &node, true).map(|(path, _)| path);
+            assert_eq!(found.as_deref(), expected, "{path}");
+        }
+        assert!(find_field(".spec['a.b']", &node, false).is_none());
+    }
 }

@@ -1,19 +1,19 @@
 //! Evaluation of rules.
 
+use std::sync::Arc;
+
 use kube_cel::cel::objects::OptionalValue;
 use kube_cel::cel::{Context, ExecutionError, Value};
 use serde_json::Value as Json;
-use std::sync::Arc;
 
 use super::functions::{BASE, OUT_OF_BUDGET, reset_budget};
 use super::rule::{Program, RuleTree, ValidationRule};
 use super::stack;
 use super::value::value_of;
-use crate::field_error::FieldError;
+use crate::field_error::{ErrorType, FieldError};
 use crate::schema::correlate::{CorrelatedValue, ItemsByKey, in_order_of};
-use crate::schema::message::{ErrorType, quoted, shown};
+use crate::schema::message::{FieldPath, quoted, shown};
 use crate::schema::node::Node;
-use crate::schema::path::FieldPath;
 
 /// Rules with deeper nesting are evaluated with a larger stack.
 const SMALL_STACK_DEPTH: usize = 10;

@@ -16,7 +16,7 @@ fn texts(errors: Vec<crate::field_error::FieldError>) -> Vec<String> {
         .map(|e| {
             format!(
                 "{} {}: {}",
-                e.reason.trim_start_matches("FieldValue"),
+                e.kind.words().0.trim_start_matches("FieldValue"),
                 e.field,
                 e.message
             )

@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
 use super::{RuleTree, Ruled, run};
+use crate::schema::message::FieldPath;
 use crate::schema::node::Node;
-use crate::schema::path::FieldPath;
 
 fn texts(schema: &Value, new: Value, old: Option<Value>) -> Vec<String> {
     let node = Node::read(schema);
@@ -17,7 +17,7 @@ fn texts(schema: &Value, new: Value, old: Option<Value>) -> Vec<String> {
         .map(|e| {
             format!(
                 "{} {}: {}",
-                e.reason.trim_start_matches("FieldValue"),
+                e.kind.words().0.trim_start_matches("FieldValue"),
                 e.field,
                 e.message
             )
