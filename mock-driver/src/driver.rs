@@ -13,6 +13,7 @@ use crate::options::MockOptions;
 use crate::resources::{CloudError, Creation, Target};
 use crate::traffic::Draining;
 use k8s_openapi::api::core::v1::Pod;
+use lbcf_driver_sdk::openapi::DriverSchemas;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
     GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
@@ -41,6 +42,10 @@ impl Driver for ClbDriver {
     type Parameters = Parameters;
     /// The driver's own addresses are JSON; users may write anything as a static one.
     type BackendAddr = String;
+
+    fn schemas(&self) -> DriverSchemas {
+        DriverSchemas::of::<Self>()
+    }
 
     /// Rejects a load balancer that does not exist, and changes that the cloud does not support.
     async fn validate_load_balancer(

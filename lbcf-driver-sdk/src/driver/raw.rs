@@ -1,6 +1,7 @@
 //! A driver that takes the wire's maps of strings unchanged.
 
-use crate::fields::DriverSchemas;
+#[cfg(feature = "openapi")]
+use crate::openapi::DriverSchemas;
 use crate::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest, HealthzRequest,
@@ -129,6 +130,7 @@ pub trait RawDriver: Send + Sync + 'static {
     }
 
     /// The schemas of the maps, for the driver's OpenAPI document. By default any keys and values.
+    #[cfg(feature = "openapi")]
     fn schemas(&self) -> DriverSchemas {
         DriverSchemas::default()
     }

@@ -1,6 +1,8 @@
 //! The trait of drivers, and the requests of its methods, which are in the driver's types.
 
-use crate::fields::{Address, DriverSchemas, Fields, Schema};
+use crate::fields::{Address, Fields};
+#[cfg(feature = "openapi")]
+use crate::openapi::DriverSchemas;
 use crate::webhook::{
     BackendType, EndpointBackend, JudgePodDeregisterRequest, LoadBalancer, Operation, PodBackend,
     ServiceBackend, StringMap, WebhookInfo, object_of,
@@ -142,23 +144,11 @@ pub trait Driver: Send + Sync + 'static {
         false
     }
 
-    /// The schemas of the maps, for the driver's OpenAPI document. They follow from the types;
-    /// override this to add descriptions with [`DriverSchemas::describe`].
+    /// The schemas of the maps, for the driver's OpenAPI document. By default any keys and values. If the
+    /// types derive `schemars::JsonSchema`, return [`DriverSchemas::of`].
+    #[cfg(feature = "openapi")]
     fn schemas(&self) -> DriverSchemas {
-        DriverSchemas::of::<Self>()
-    }
-}
-
-impl DriverSchemas {
-    /// The schemas of a driver's types.
-    #[must_use]
-    pub fn of<D: Driver + ?Sized>() -> Self {
-        Self {
-            lb_spec: Schema::of::<D::LbSpec>(),
-            lb_info: Schema::of::<D::LbInfo>(),
-            attributes: Schema::of::<D::Attributes>(),
-            parameters: Schema::of::<D::Parameters>(),
-        }
+        DriverSchemas::default()
     }
 }
 

@@ -8,7 +8,9 @@ use super::typed::{
     EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ListedBackend, ValidateBackend,
     ValidateLoadBalancer,
 };
-use crate::fields::{self, DriverSchemas, FieldError};
+use crate::fields::{self, FieldError};
+#[cfg(feature = "openapi")]
+use crate::openapi::DriverSchemas;
 use crate::webhook as wire;
 use crate::webhook::{LoadBalancer, StringMap, WebhookInfo};
 use crate::{HookError, Rejection};
@@ -149,6 +151,7 @@ impl<D: Driver> RawDriver for D {
         Driver::accepts_dry_run(self)
     }
 
+    #[cfg(feature = "openapi")]
     fn schemas(&self) -> DriverSchemas {
         Driver::schemas(self)
     }

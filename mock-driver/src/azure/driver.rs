@@ -15,6 +15,7 @@ use crate::drivers::{MockedDriver, listed, stay_registered};
 use crate::options::MockOptions;
 use crate::resources::azure::{Member, Pool};
 use k8s_openapi::api::core::v1::Pod;
+use lbcf_driver_sdk::openapi::DriverSchemas;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
     GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
@@ -38,6 +39,10 @@ impl Driver for AzureDriver {
     type Parameters = AzureParameters;
     /// The driver's own addresses are JSON; users may write anything as a static one.
     type BackendAddr = String;
+
+    fn schemas(&self) -> DriverSchemas {
+        DriverSchemas::of::<Self>()
+    }
 
     async fn validate_load_balancer(
         &self,
