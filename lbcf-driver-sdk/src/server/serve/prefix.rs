@@ -23,6 +23,12 @@ impl PathPrefix {
         &self.0
     }
 
+    /// A text that can be parsed, for flags.
+    #[cfg(feature = "cli")]
+    pub(in crate::server) fn text(prefix: &str) -> Result<String, ServerError> {
+        prefix.parse::<Self>().map(|_| prefix.to_owned())
+    }
+
     /// Appends `name`, which begins with a slash.
     pub(super) fn of(&self, name: &str) -> String {
         format!("{}{name}", self.0)
