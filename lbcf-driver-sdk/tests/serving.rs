@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 #[tokio::test]
 async fn webhooks_and_probes_are_at_the_root() {
-    let server = Running::start(|server| server).await;
+    let server = Running::start(|_| ()).await;
     assert_eq!(server.url, format!("http://{}", server.addr));
     let mut client = server.connect().await;
     assert_eq!(client.get("/livez").await, (StatusCode::OK, json!("ok")));
@@ -327,7 +327,7 @@ async fn connections_beyond_the_limit_wait() {
 
 #[tokio::test]
 async fn garbage_harms_no_other_client() {
-    let server = Running::start(|server| server).await;
+    let server = Running::start(|_| ()).await;
     for garbage in [
         &b"\x16\x03\x01\x02\x00\x01\x00"[..],
         b"\r\n\0\0\0",

@@ -11,7 +11,7 @@ use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::{
     EnsureBackend as EnsureBackendHook, LoadBalancer, StringMap, Webhook, WebhookInfo,
 };
-use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection};
+use lbcf_driver_sdk::{Driver, HookError, ListedBackend, RawDriver, Rejection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -189,7 +189,7 @@ impl Driver for AsyncCreate {
         let Backend::Pod(backend) = request.backend else {
             return Err(HookError::fail("only pods are supported"));
         };
-        let ip = backend.pod.status.and_then(|status| status.pod_ip);
+        let ip = backend.pod.ips.first();
         let ip = ip
             .or_running("the pod has no address yet")
             .retry_after(Duration::from_secs(2))?;

@@ -5,11 +5,11 @@ use crate::openapi::DriverSchemas;
 use crate::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest, HealthzRequest,
-    HealthzResponse, JudgePodDeregisterRequest, ListBackendsRequest, ListedBackend, LoadBalancer,
-    StringMap, ValidateBackendRequest, ValidateLoadBalancerRequest, WebhookInfo,
+    HealthzResponse, JudgePodDeregisterRequest, KubernetesObject, ListBackendsRequest,
+    ListedBackend, LoadBalancer, StringMap, ValidateBackendRequest, ValidateLoadBalancerRequest,
+    WebhookInfo,
 };
 use crate::{HookError, Rejection};
-use k8s_openapi::api::core::v1::Pod;
 use std::future::Future;
 
 /// A load balancer's driver that takes the wire's requests unchanged, with maps of strings.
@@ -99,7 +99,7 @@ pub trait RawDriver: Send + Sync + 'static {
     fn judge_pod_deregister(
         &self,
         _request: JudgePodDeregisterRequest,
-    ) -> impl Future<Output = Result<Vec<Pod>, Rejection>> + Send {
+    ) -> impl Future<Output = Result<Vec<KubernetesObject>, Rejection>> + Send {
         async { Err(Rejection::not_judged()) }
     }
 

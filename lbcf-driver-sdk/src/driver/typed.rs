@@ -4,11 +4,10 @@ use crate::fields::{Address, Fields};
 #[cfg(feature = "openapi")]
 use crate::openapi::DriverSchemas;
 use crate::webhook::{
-    BackendType, EndpointBackend, JudgePodDeregisterRequest, LoadBalancer, Operation, PodBackend,
-    ServiceBackend, StringMap, WebhookInfo, object_of,
+    BackendType, EndpointBackend, JudgePodDeregisterRequest, KubernetesObject, LoadBalancer,
+    Operation, PodBackend, ServiceBackend, StringMap, WebhookInfo, object_of,
 };
 use crate::{HookError, Rejection};
-use k8s_openapi::api::core::v1::Pod;
 use std::fmt;
 use std::future::Future;
 use std::time::SystemTime;
@@ -105,7 +104,7 @@ pub trait Driver: Send + Sync + 'static {
     fn judge_pod_deregister(
         &self,
         _request: JudgePodDeregisterRequest,
-    ) -> impl Future<Output = Result<Vec<Pod>, Rejection>> + Send {
+    ) -> impl Future<Output = Result<Vec<KubernetesObject>, Rejection>> + Send {
         async { Err(Rejection::not_judged()) }
     }
 

@@ -12,9 +12,8 @@ use crate::fields::{self, FieldError};
 #[cfg(feature = "openapi")]
 use crate::openapi::DriverSchemas;
 use crate::webhook as wire;
-use crate::webhook::{LoadBalancer, StringMap, WebhookInfo};
+use crate::webhook::{KubernetesObject, LoadBalancer, StringMap, WebhookInfo};
 use crate::{HookError, Rejection};
-use k8s_openapi::api::core::v1::Pod;
 
 impl<D: Driver> RawDriver for D {
     async fn healthz(&self, _request: wire::HealthzRequest) -> wire::HealthzResponse {
@@ -112,7 +111,7 @@ impl<D: Driver> RawDriver for D {
     async fn judge_pod_deregister(
         &self,
         request: wire::JudgePodDeregisterRequest,
-    ) -> Result<Vec<Pod>, Rejection> {
+    ) -> Result<Vec<KubernetesObject>, Rejection> {
         Driver::judge_pod_deregister(self, request).await
     }
 

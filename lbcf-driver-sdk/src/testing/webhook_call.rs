@@ -2,10 +2,9 @@
 
 use crate::fields::{self, Fields};
 use crate::webhook::{
-    self, BackendType, Class, EndpointBackend, Operation, PodBackend, ServiceBackend, StringMap,
-    Webhook, for_each_webhook,
+    self, BackendType, Class, EndpointBackend, KubernetesObject, Operation, PodBackend,
+    ServiceBackend, StringMap, Webhook, for_each_webhook,
 };
-use k8s_openapi::api::core::v1::Pod;
 use serde_json::Value;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -258,7 +257,7 @@ impl WebhookCall<webhook::DeregisterBackend> {
 impl WebhookCall<webhook::JudgePodDeregister> {
     /// Adds a pod that is not ready.
     #[must_use]
-    pub fn pod(mut self, pod: impl Into<Pod>) -> Self {
+    pub fn pod(mut self, pod: impl Into<KubernetesObject>) -> Self {
         self.request.not_ready_pods.push(pod.into());
         self
     }

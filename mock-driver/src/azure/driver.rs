@@ -14,13 +14,14 @@ use crate::cloud::{AzureApi, Cloud};
 use crate::drivers::{MockedDriver, listed, stay_registered};
 use crate::options::MockOptions;
 use crate::resources::azure::{Member, Pool};
-use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::openapi::DriverSchemas;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
     GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
 };
-use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap, WebhookInfo};
+use lbcf_driver_sdk::webhook::{
+    JudgePodDeregisterRequest, KubernetesObject, LoadBalancer, StringMap, WebhookInfo,
+};
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
 use steps::Steps;
 
@@ -149,8 +150,8 @@ impl Driver for AzureDriver {
     async fn judge_pod_deregister(
         &self,
         request: JudgePodDeregisterRequest,
-    ) -> Result<Vec<Pod>, Rejection> {
-        Ok(stay_registered(request.not_ready_pods))
+    ) -> Result<Vec<KubernetesObject>, Rejection> {
+        Ok(stay_registered(&request.not_ready_pods))
     }
 
     async fn list_backends(

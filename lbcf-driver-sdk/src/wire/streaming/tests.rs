@@ -86,8 +86,8 @@ fn the_fields_of_pods_are_spelled_as_declared() {
         let request = read::<GenerateBackendAddrRequest>(body.as_bytes());
         request.and_then(|request| request.pod_backend).unwrap().pod
     };
-    assert_eq!(read(json!({"metadata": {"Name": "p"}})).metadata.name, None);
-    assert_eq!(read(json!({"Status": 1})).status, None);
+    assert_eq!(read(json!({"metadata": {"Name": "p"}})).name, "");
+    assert_eq!(read(json!({"Status": 1})).phase, "");
 }
 
 #[test]
