@@ -7,6 +7,8 @@ mod json;
 mod number;
 mod placeholders;
 mod problem;
+#[cfg(feature = "openapi")]
+mod schema;
 mod ser;
 mod shown;
 #[cfg(test)]
@@ -14,6 +16,10 @@ mod tests;
 
 pub use json::{Json, NotJson};
 pub use number::Number;
+#[cfg(feature = "openapi")]
+pub use schema::DriverSchemas;
+#[cfg(feature = "openapi")]
+pub(crate) use schema::schema_of;
 pub use shown::nearest;
 
 use crate::webhook::StringMap;

@@ -13,7 +13,7 @@ mod examples;
 mod map_schema;
 mod of_driver;
 
-pub use of_driver::{DriverSchemas, document_for};
+pub use of_driver::document_for;
 
 use crate::webhook::{
     self, BackendType, Class, Obligation, Operation, Webhook, WebhookInfo, for_each_webhook,

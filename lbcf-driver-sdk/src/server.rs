@@ -19,6 +19,7 @@ mod limits;
 mod log;
 mod metrics;
 mod outcome;
+mod path_prefix;
 mod pending;
 mod reject;
 mod routes;

@@ -33,7 +33,7 @@ pub use load_balancer::{
     DeleteLoadBalancerResponse, EnsureLoadBalancerRequest, EnsureLoadBalancerResponse,
     ValidateLoadBalancerRequest, ValidateLoadBalancerResponse,
 };
-pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status, object_of};
+pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status, object_id};
 pub use port::{BackendPort, Protocol};
 #[cfg(any(feature = "client", feature = "openapi", feature = "server"))]
 pub(crate) use table::for_each_webhook;

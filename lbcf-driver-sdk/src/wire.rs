@@ -5,6 +5,7 @@
 //! are read with the same tolerance, and written exactly as specified.
 
 mod any_case;
+mod checked;
 mod lenient;
 pub(crate) mod rfc3339;
 mod streaming;

@@ -73,8 +73,8 @@ impl Driver for Typed {
     type BackendAddr = SocketAddr;
 
     #[cfg(feature = "openapi")]
-    fn schemas(&self) -> lbcf_driver_sdk::openapi::DriverSchemas {
-        lbcf_driver_sdk::openapi::DriverSchemas::of::<Self>()
+    fn schemas(&self) -> lbcf_driver_sdk::fields::DriverSchemas {
+        lbcf_driver_sdk::fields::DriverSchemas::of::<Self>()
     }
 
     async fn create_load_balancer(&self, r: CreateLoadBalancer<Self>) -> Result<LbInfo, HookError> {

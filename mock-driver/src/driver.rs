@@ -12,7 +12,7 @@ use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
 use crate::options::MockOptions;
 use crate::resources::{CloudError, Creation, Target};
 use crate::traffic::Draining;
-use lbcf_driver_sdk::openapi::DriverSchemas;
+use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
     GenerateBackendAddr, ListBackends, ValidateLoadBalancer,

@@ -101,7 +101,7 @@ impl Driver for HttpApi {
         &self,
         request: CreateLoadBalancer<Self>,
     ) -> Result<LbInfo, HookError> {
-        let token = request.object().to_owned();
+        let token = request.object_id().to_owned();
         let LbSpec {
             instance,
             listener_port,
@@ -156,7 +156,7 @@ impl Driver for HttpApi {
                 return Ok(deleted.or_gone()?);
             }
             // A creation may have failed after the instance was created.
-            None => self.api.find(request.object()).await?,
+            None => self.api.find(request.object_id()).await?,
         };
         if let Some(instance) = instance {
             self.api.delete(&instance).await.or_gone()?;

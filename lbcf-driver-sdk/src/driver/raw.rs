@@ -1,7 +1,7 @@
 //! A driver that takes the wire's maps of strings unchanged.
 
 #[cfg(feature = "openapi")]
-use crate::openapi::DriverSchemas;
+use crate::fields::DriverSchemas;
 use crate::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest, HealthzRequest,

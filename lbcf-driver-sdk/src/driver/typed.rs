@@ -2,10 +2,10 @@
 
 use crate::fields::{Address, Fields};
 #[cfg(feature = "openapi")]
-use crate::openapi::DriverSchemas;
+use crate::fields::{DriverSchemas, schema_of};
 use crate::webhook::{
     BackendType, EndpointBackend, JudgePodDeregisterRequest, KubernetesObject, LoadBalancer,
-    Operation, PodBackend, ServiceBackend, StringMap, WebhookInfo, object_of,
+    Operation, PodBackend, ServiceBackend, StringMap, WebhookInfo, object_id,
 };
 use crate::{HookError, Rejection};
 use std::fmt;
@@ -151,6 +151,28 @@ pub trait Driver: Send + Sync + 'static {
     }
 }
 
+#[cfg(feature = "openapi")]
+impl DriverSchemas {
+    /// The schemas of a driver's types.
+    #[must_use]
+    pub fn of<D>() -> Self
+    where
+        D: Driver<
+                LbSpec: schemars::JsonSchema,
+                LbInfo: schemars::JsonSchema,
+                Attributes: schemars::JsonSchema,
+                Parameters: schemars::JsonSchema,
+            > + ?Sized,
+    {
+        Self {
+            lb_spec: schema_of::<D::LbSpec>(),
+            lb_info: schema_of::<D::LbInfo>(),
+            attributes: schema_of::<D::Attributes>(),
+            parameters: schema_of::<D::Parameters>(),
+        }
+    }
+}
+
 /// A backend that is registered with a load balancer, as [`Driver::list_backends`] returns it.
 #[non_exhaustive]
 pub struct ListedBackend<D: Driver + ?Sized> {
@@ -221,8 +243,8 @@ macro_rules! request {
             /// deletion of one load balancer, and for all operations on one backend. Opaque; a good
             /// name or tag for what is created, so that a deletion without `lbInfo` finds it.
             #[must_use]
-            pub fn object(&self) -> &str {
-                object_of(&self.record_id)
+            pub fn object_id(&self) -> &str {
+                object_id(&self.record_id)
             }
         }
     };

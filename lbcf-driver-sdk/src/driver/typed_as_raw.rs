@@ -8,9 +8,9 @@ use super::typed::{
     EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ListedBackend, ValidateBackend,
     ValidateLoadBalancer,
 };
-use crate::fields::{self, FieldError};
 #[cfg(feature = "openapi")]
-use crate::openapi::DriverSchemas;
+use crate::fields::DriverSchemas;
+use crate::fields::{self, FieldError};
 use crate::webhook as wire;
 use crate::webhook::{KubernetesObject, LoadBalancer, StringMap, WebhookInfo};
 use crate::{HookError, Rejection};

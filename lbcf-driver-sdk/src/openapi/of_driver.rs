@@ -2,9 +2,8 @@
 
 use super::document;
 use super::map_schema::map_schema;
-use crate::{Driver, RawDriver};
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
+use crate::RawDriver;
+use crate::fields::DriverSchemas;
 use utoipa::openapi::schema::{Object, OneOfBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{Components, ObjectBuilder, OpenApi, Ref, RefOr};
 
@@ -19,92 +18,6 @@ const PROPERTIES: [(&str, &str); 8] = [
     ("oldParameters", "Parameters"),
     ("OldParameters", "Parameters"),
 ];
-
-/// The schemas of a driver's maps, for its OpenAPI document. The default allows any keys with any values.
-///
-/// A driver whose types derive `schemars::JsonSchema` returns those of its types:
-///
-/// ```
-/// # use lbcf_driver_sdk::request::*;
-/// # use lbcf_driver_sdk::webhook::StringMap;
-/// # use lbcf_driver_sdk::{Driver, HookError};
-/// use lbcf_driver_sdk::openapi::{self, DriverSchemas};
-/// use schemars::JsonSchema;
-/// use serde::{Deserialize, Serialize};
-///
-/// #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-/// struct Parameters {
-///     /// The share of the traffic.
-///     weight: u8,
-/// }
-///
-/// struct MyCloud;
-///
-/// impl Driver for MyCloud {
-///     type LbSpec = StringMap;
-///     type LbInfo = StringMap;
-///     type Attributes = StringMap;
-///     type Parameters = Parameters;
-///     type BackendAddr = String;
-///
-///     fn schemas(&self) -> DriverSchemas {
-///         DriverSchemas::of::<Self>()
-///     }
-///     // …
-/// #   async fn create_load_balancer(&self, _: CreateLoadBalancer<Self>) -> Result<StringMap, HookError> { Ok(StringMap::new()) }
-/// #   async fn delete_load_balancer(&self, _: DeleteLoadBalancer<Self>) -> Result<(), HookError> { Ok(()) }
-/// #   async fn generate_backend_addr(&self, _: GenerateBackendAddr<Self>) -> Result<String, HookError> { Ok("a".into()) }
-/// #   async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, HookError> { Ok(StringMap::new()) }
-/// #   async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), HookError> { Ok(()) }
-/// }
-///
-/// let document = serde_json::to_value(openapi::document_for(&MyCloud))?;
-/// let weight = &document["components"]["schemas"]["Parameters"]["properties"]["weight"];
-/// assert_eq!(weight["description"], "The share of the traffic.\n\nA number from 0 to 255.");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-///
-/// A field with serde's `with`, such as a duration, also needs `#[schemars(with = "String")]`. Names that
-/// serde's `alias` adds are not part of the schema.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[non_exhaustive]
-pub struct DriverSchemas {
-    /// JSON Schema of `lbSpec` in all requests.
-    pub lb_spec: schemars::Schema,
-    /// JSON Schema of `lbInfo` in requests and in the response of `createLoadBalancer`.
-    pub lb_info: schemars::Schema,
-    /// JSON Schema of `attributes`, `lbAttributes` and `oldAttributes`.
-    pub attributes: schemars::Schema,
-    /// JSON Schema of `parameters` and `oldParameters`.
-    pub parameters: schemars::Schema,
-}
-
-impl DriverSchemas {
-    /// The schemas of a driver's types.
-    #[must_use]
-    pub fn of<D>() -> Self
-    where
-        D: Driver<
-                LbSpec: JsonSchema,
-                LbInfo: JsonSchema,
-                Attributes: JsonSchema,
-                Parameters: JsonSchema,
-            > + ?Sized,
-    {
-        Self {
-            lb_spec: schema_of::<D::LbSpec>(),
-            lb_info: schema_of::<D::LbInfo>(),
-            attributes: schema_of::<D::Attributes>(),
-            parameters: schema_of::<D::Parameters>(),
-        }
-    }
-}
-
-pub(super) fn schema_of<T: JsonSchema>() -> schemars::Schema {
-    let settings =
-        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<T>()
-}
 
 /// The specification with the schemas of the driver's maps. For a driver that takes the maps unchanged
 /// it is [`document`].
@@ -187,6 +100,8 @@ fn reference(map: &Object, component: &str) -> RefOr<Schema> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fields::schema_of;
+    use schemars::JsonSchema;
     use serde::{Deserialize, Serialize};
     use serde_json::{Value, json};
     use std::num::NonZeroU16;

@@ -1,15 +1,14 @@
 //! A driver as a whole server: address, TLS, tokens, probes, and graceful shutdown.
 
 mod bound;
-mod prefix;
 mod probes;
 mod surface;
 
 pub use bound::{BoundServer, Ending};
-pub(super) use prefix::PathPrefix;
 
 use super::auth::TokenAuth;
 use super::conformance::conformance_router;
+use super::path_prefix::PathPrefix;
 use super::{DriverRouter, RunningHooks, ServerError, Settings};
 use crate::RawDriver;
 use bound::listen;

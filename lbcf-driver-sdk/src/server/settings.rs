@@ -1,7 +1,7 @@
 //! The settings of a driver's router and server, as fields and as flags.
 
 #[cfg(feature = "cli")]
-use super::serve::PathPrefix;
+use super::path_prefix::PathPrefix;
 use super::{Secret, ServerError};
 use lbcf_serving::listener::Limits;
 use lbcf_serving::tls::TlsFiles;

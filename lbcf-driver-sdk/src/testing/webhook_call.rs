@@ -8,6 +8,7 @@ use crate::webhook::{
 use serde_json::Value;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::SystemTime;
 
 /// A call of one webhook, created by a function with the webhook's name, such as [`ensure_backend`].
 /// Fields that are not set are empty.
@@ -250,6 +251,13 @@ impl WebhookCall<webhook::DeregisterBackend> {
     #[must_use]
     pub fn addr(mut self, addr: impl ToString) -> Self {
         self.request.backend_addr = addr.to_string();
+        self
+    }
+
+    /// Sets since when the deregistration is requested, as for a backend that drains (default: unknown).
+    #[must_use]
+    pub const fn first_requested_at(mut self, time: SystemTime) -> Self {
+        self.request.first_requested_at = Some(time);
         self
     }
 }

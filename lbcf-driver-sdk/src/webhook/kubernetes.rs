@@ -29,7 +29,7 @@ use serde_json::value::RawValue;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// What the object does not say is empty. Changes of the fields are not written.
+/// Fields that the object does not have are empty. Changes of the fields are not written.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct KubernetesObject {

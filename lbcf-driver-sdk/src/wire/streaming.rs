@@ -7,14 +7,12 @@
 //!
 //! * unknown fields are parsed into a [`Value`] too: numbers that are out of range and bytes that
 //!   are not UTF-8, which `serde_json` would skip over, make a body invalid. Pods and services, which are kept
-//!   as text, are [checked] for them;
+//!   as text, are [checked](super::checked) for them;
 //! * a field of the specification that occurs twice, or in another letter case, is left to the slow
 //!   path, which knows the precedence.
 
-mod checked;
-
 use super::any_case::AnyCase;
-use super::lenient;
+use super::{checked, lenient};
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
     Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error, IntoDeserializer,

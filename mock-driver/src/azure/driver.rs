@@ -14,7 +14,7 @@ use crate::cloud::{AzureApi, Cloud};
 use crate::drivers::{MockedDriver, listed, stay_registered};
 use crate::options::MockOptions;
 use crate::resources::azure::{Member, Pool};
-use lbcf_driver_sdk::openapi::DriverSchemas;
+use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
     GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
@@ -65,7 +65,7 @@ impl Driver for AzureDriver {
         request: CreateLoadBalancer<Self>,
     ) -> Result<AzureLbInfo, HookError> {
         let service = Service {
-            frontend: naming::frontend(request.object()),
+            frontend: naming::frontend(request.object_id()),
             resource_group: resource_group(&request.attributes).to_owned(),
             spec: request.lb_spec,
             attributes: request.attributes,
@@ -107,7 +107,7 @@ impl Driver for AzureDriver {
             None => {
                 let attributes = request.attributes.clone().unwrap_or_default();
                 let group = resource_group(&attributes).to_owned();
-                (naming::frontend(request.object()), group)
+                (naming::frontend(request.object_id()), group)
             }
         };
         steps.delete(&frontend, &group).await

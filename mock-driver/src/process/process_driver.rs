@@ -4,7 +4,7 @@
 
 use super::RunHandle;
 use crate::cloud::Cloud;
-use lbcf_driver_sdk::openapi::DriverSchemas;
+use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer, DeleteLoadBalancerRequest,
     DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,

@@ -1,8 +1,7 @@
 //! Schemas of types.
 
 use super::map_schema;
-use crate::fields::{Json, Number};
-use crate::openapi::of_driver::schema_of;
+use crate::fields::{Json, Number, schema_of};
 use crate::webhook::StringMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
