@@ -32,16 +32,7 @@ pub(crate) fn stay_registered(not_ready: &[KubernetesObject]) -> Vec<KubernetesO
         maps.any(|map| map.get(KEEP_REGISTERED).is_some_and(|it| it == "true"))
     };
     let reference = |pod: &KubernetesObject| {
-        let mut metadata = StringMap::new();
-        for (field, value) in [
-            ("name", &pod.name),
-            ("namespace", &pod.namespace),
-            ("uid", &pod.uid),
-        ] {
-            if !value.is_empty() {
-                metadata.insert(field.to_owned(), value.clone());
-            }
-        }
+        let metadata = json!({"name": pod.name, "namespace": pod.namespace, "uid": pod.uid});
         let reference = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata});
         KubernetesObject::of(&reference).ok()
     };
