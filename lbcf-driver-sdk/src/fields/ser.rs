@@ -72,8 +72,9 @@ fn text(json: &str) -> serde_json::Result<Option<String>> {
         Some(b'n') => None,
         Some(b'"') => Some(serde_json::from_str(json)?),
         Some(b'[') => Some(list(json)?.unwrap_or_else(|| json.to_owned())),
-        // A fraction that is whole is written as a whole number.
-        _ => Some(json.strip_suffix(".0").unwrap_or(json).to_owned()),
+        Some(b'{') => Some(json.to_owned()),
+        // A fraction that is whole is written as a whole number, and an exponent without plus.
+        _ => Some(json.strip_suffix(".0").unwrap_or(json).replace("e+", "e")),
     })
 }
 

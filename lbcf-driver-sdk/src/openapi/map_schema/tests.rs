@@ -92,7 +92,7 @@ fn each_field_has_a_kind_and_may_be_required() {
         (
             "listenerPort",
             true,
-            "The port of the listener.\n\nA number from 1 to 65535.",
+            "The port\nof the listener.\n\nA number from 1 to 65535.",
         ),
         ("signed", true, "A number from -128 to 127."),
         ("interval", true, "A number from 100 to 3000."),

@@ -15,7 +15,14 @@ struct Command {
 fn server(flags: &[&str]) -> Result<String, String> {
     let args = ["driver"].iter().chain(flags);
     let command = Command::try_parse_from(args).map_err(|error| error.to_string())?;
-    Ok(format!("{:?}", command.server.settings))
+    Ok(shown(&command.server.settings))
+}
+
+/// All but the routes, which are a map in any order.
+fn shown(settings: &Settings) -> String {
+    let text = format!("{settings:?}");
+    let (before, _) = text.split_once(", routes: ").expect("routes are last");
+    before.to_owned()
 }
 
 #[test]
@@ -44,7 +51,7 @@ fn every_flag_has_an_environment_variable_and_a_help_text() {
 
 #[test]
 fn without_flags_the_settings_are_the_defaults() {
-    assert_eq!(server(&[]), Ok(format!("{:?}", Settings::default())));
+    assert_eq!(server(&[]), Ok(shown(&Settings::default())));
 }
 
 #[test]
@@ -80,7 +87,7 @@ fn every_flag_reaches_the_server() {
         shutdown_within: Duration::from_secs(90),
         ..Settings::default()
     };
-    assert_eq!(by_flags, Ok(format!("{by_fields:?}")));
+    assert_eq!(by_flags, Ok(shown(&by_fields)));
 }
 
 #[test]
