@@ -2,8 +2,8 @@
 
 use super::StringMap;
 use crate::wire;
-use serde::de::{DeserializeOwned, Deserializer, Error};
-use serde::ser::SerializeMap as _;
+use serde::de::{DeserializeOwned, Deserializer, Error as _};
+use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -104,7 +104,15 @@ impl KubernetesObject {
     /// # Errors
     /// Those of the type's `Deserialize`.
     pub fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        serde_json::from_str(&self.json)
+        serde_json::from_str(self.json())
+    }
+
+    fn json(&self) -> &str {
+        match &*self.json {
+            // That of the default.
+            "" => "{}",
+            json => json,
+        }
     }
 
     fn from_json(json: String) -> serde_json::Result<Self> {
@@ -150,11 +158,8 @@ impl PartialEq for KubernetesObject {
 
 impl Serialize for KubernetesObject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match serde_json::from_str::<&RawValue>(&self.json) {
-            Ok(json) => json.serialize(serializer),
-            // That of the default.
-            Err(_) => serializer.serialize_map(Some(0))?.end(),
-        }
+        let json: &RawValue = serde_json::from_str(self.json()).map_err(S::Error::custom)?;
+        json.serialize(serializer)
     }
 }
 

@@ -103,7 +103,7 @@ fn each_field_has_a_kind_and_may_be_required() {
         ("character", true, "A single character."),
         ("text", true, "A text."),
         ("scheme", false, "One of internal, internet."),
-        ("described", false, "One of On, Off, No."),
+        ("described", false, "One of Off, No, On."),
         ("check", true, "JSON text."),
         (
             "ports",
@@ -132,7 +132,7 @@ fn each_field_has_a_kind_and_may_be_required() {
         ("vpcID", "enum", json!(["internal", "internet"])),
         ("isOn", "enum", json!(["true", "false"])),
         ("maybeOn", "enum", json!(["true", "false", ""])),
-        ("described", "enum", json!(["On", "Off", "No", ""])),
+        ("described", "enum", json!(["Off", "No", "On", ""])),
         ("listenerPort", "pattern", json!("^([1-9][0-9]*)$")),
         ("weight", "pattern", json!("^(0|[1-9][0-9]*)?$")),
         ("signed", "pattern", json!("^(0|-?[1-9][0-9]*)$")),
