@@ -48,7 +48,7 @@ pub struct LbInfo {
 }
 
 /// `lbSpec` of a new load balancer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct NewLbSpec {
     /// The ID of the network.
     #[serde(rename = "lbVpcID", alias = "vpcID")]
@@ -56,6 +56,7 @@ pub struct NewLbSpec {
 
     /// `OPEN`, the default, if the internet can reach it, or `INTERNAL`.
     #[serde(rename = "loadBalancerType", default, deserialize_with = "any_case")]
+    #[schemars(with = "String")]
     pub kind: LoadBalancerType,
 
     /// The port of the listener, 1 to 65535.
@@ -68,6 +69,7 @@ pub struct NewLbSpec {
         alias = "listenerProtocol",
         deserialize_with = "any_case"
     )]
+    #[schemars(with = "String")]
     pub protocol: ListenerProtocol,
 
     /// For HTTP and HTTPS: the domain of the forwarding rule, any by default.
