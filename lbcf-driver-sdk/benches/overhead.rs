@@ -55,7 +55,8 @@ fn addr(request: GenerateBackendAddrRequest) -> Option<String> {
     let backend = request.pod_backend?;
     Some(format!(
         "{}:{}",
-        backend.pod.status?.pod_ip?, backend.port.port
+        backend.pod.ips.first()?,
+        backend.port.port
     ))
 }
 

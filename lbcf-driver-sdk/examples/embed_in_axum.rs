@@ -76,7 +76,7 @@ impl Driver for PoolDriver {
     ) -> Result<String, HookError> {
         match request.backend {
             Backend::Pod(backend) => {
-                let ip = backend.pod.status.and_then(|status| status.pod_ip);
+                let ip = backend.pod.ips.first();
                 let ip = ip.or_running("the pod has no address yet")?;
                 Ok(format!("{ip}:{}", backend.port.port))
             }

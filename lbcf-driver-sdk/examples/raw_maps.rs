@@ -89,7 +89,7 @@ impl RawDriver for Wishes {
     ) -> Result<String, HookError> {
         match (request.pod_backend, request.service_backend) {
             (Some(backend), None) => {
-                let ip = backend.pod.status.and_then(|status| status.pod_ip);
+                let ip = backend.pod.ips.first();
                 let ip = ip.or_running("the pod has no address yet")?;
                 Ok(format!("{ip}:{}", backend.port.port))
             }

@@ -4,12 +4,10 @@ mod collect;
 mod de;
 pub mod duration;
 mod json;
-mod kind;
 mod number;
 mod placeholders;
-mod probe;
 mod problem;
-mod recorder;
+#[cfg(feature = "openapi")]
 mod schema;
 mod ser;
 mod shown;
@@ -17,9 +15,11 @@ mod shown;
 mod tests;
 
 pub use json::{Json, NotJson};
-pub use kind::Kind;
 pub use number::Number;
-pub use schema::{DriverSchemas, FieldSchema, Schema};
+#[cfg(feature = "openapi")]
+pub use schema::DriverSchemas;
+#[cfg(feature = "openapi")]
+pub(crate) use schema::schema_of;
 pub use shown::nearest;
 
 use crate::webhook::StringMap;
@@ -90,7 +90,7 @@ impl std::error::Error for FieldError {}
 /// # Errors
 /// [`FieldError`], which names the field, the value and the expectation.
 pub fn read<T: Fields>(map_name: &str, map: &StringMap) -> Result<T, FieldError> {
-    de::read(map, None).map_err(|first| FieldError {
+    de::read(map).map_err(|first| FieldError {
         problems: collect::messages::<T>(map_name, map, first),
     })
 }
@@ -105,7 +105,7 @@ pub(crate) fn read_whole<T: Fields>(map_name: &str, map: StringMap) -> Result<T,
 }
 
 pub(crate) fn read_if_it_fits<T: Fields>(map: &StringMap) -> Option<T> {
-    de::read(map, None).ok()
+    de::read(map).ok()
 }
 
 /// Passes the converted map to `to` if it fits; without a copy where `T` is [`StringMap`].

@@ -5,7 +5,7 @@ mod job;
 mod step;
 mod store;
 
-pub use crate::webhook::object_of;
+pub use crate::webhook::object_id;
 pub use in_process::{InProcess, InProcessTask, Progress};
 pub use job::{Job, JobState};
 

@@ -10,6 +10,7 @@
 //! ```
 
 mod examples;
+mod map_schema;
 mod of_driver;
 
 pub use of_driver::document_for;

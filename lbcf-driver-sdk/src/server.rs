@@ -19,10 +19,12 @@ mod limits;
 mod log;
 mod metrics;
 mod outcome;
+mod path_prefix;
 mod pending;
 mod reject;
 mod routes;
 mod serve;
+mod settings;
 mod single_flight;
 
 #[cfg(feature = "cli")]
@@ -32,15 +34,16 @@ pub(crate) use contain::panic_text;
 pub use driver_router::DriverRouter;
 pub use error::ServerError;
 pub use hooks::RunningHooks;
-pub use lbcf_serving::tls::TlsFiles;
+pub use lbcf_serving::secret::Secret;
 /// For the driver's own metrics, in the version that [`DriverRouter::registry`] takes.
 pub use prometheus;
 pub use serve::{BoundServer, Ending, Server};
+pub use settings::Settings;
 
 use crate::RawDriver;
 
-/// The eleven webhooks of `driver`, each at `POST /<name>`, with the default settings of
-/// [`DriverRouter`]. Mount it under a prefix with [`axum::Router::nest`].
+/// The eleven webhooks of `driver`, each at `POST /<name>`, with the default
+/// [`Settings`]. Mount it under a prefix with [`axum::Router::nest`].
 pub fn router<D: RawDriver>(driver: D) -> axum::Router {
     DriverRouter::new(driver).build()
 }

@@ -9,6 +9,7 @@ mod definition;
 mod endpoint;
 mod health;
 mod judge;
+mod kubernetes;
 mod list;
 mod load_balancer;
 mod operation;
@@ -25,13 +26,14 @@ pub use definition::{Class, Obligation, StringMap, Webhook, WebhookInfo};
 pub use endpoint::{AddressType, EndpointBackend, EndpointService};
 pub use health::{HealthzRequest, HealthzResponse};
 pub use judge::{JudgePodDeregisterRequest, JudgePodDeregisterResponse};
+pub use kubernetes::{KubernetesObject, NodeAddress, ServicePort};
 pub use list::{ListBackendsRequest, ListBackendsResponse, ListedBackend};
 pub use load_balancer::{
     CreateLoadBalancerRequest, CreateLoadBalancerResponse, DeleteLoadBalancerRequest,
     DeleteLoadBalancerResponse, EnsureLoadBalancerRequest, EnsureLoadBalancerResponse,
     ValidateLoadBalancerRequest, ValidateLoadBalancerResponse,
 };
-pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status, object_of};
+pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status, object_id};
 pub use port::{BackendPort, Protocol};
 #[cfg(any(feature = "client", feature = "openapi", feature = "server"))]
 pub(crate) use table::for_each_webhook;

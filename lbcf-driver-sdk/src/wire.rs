@@ -5,13 +5,12 @@
 //! are read with the same tolerance, and written exactly as specified.
 
 mod any_case;
+mod checked;
 mod lenient;
 pub(crate) mod rfc3339;
 mod streaming;
 
-pub(crate) use lenient::{
-    is_zero, null_as_default, object_or_json_string, objects_or_json_strings, whole_seconds,
-};
+pub(crate) use lenient::{is_zero, json_of_object, null_as_default, whole_seconds};
 
 /// Both directions of a map, for serde's `with`.
 pub(crate) mod nullable_map {

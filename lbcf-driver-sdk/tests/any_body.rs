@@ -4,7 +4,6 @@ use crate::near_misses::{Json, edits, json, request_of, spoil};
 use crate::support::{cases, post};
 use axum::Router;
 use axum::http::StatusCode;
-use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::*;
 use lbcf_driver_sdk::wire::from_value;
@@ -41,7 +40,7 @@ impl RawDriver for Yes {
     async fn judge_pod_deregister(
         &self,
         request: JudgePodDeregisterRequest,
-    ) -> Result<Vec<Pod>, Rejection> {
+    ) -> Result<Vec<KubernetesObject>, Rejection> {
         Ok(request.not_ready_pods)
     }
 

@@ -12,7 +12,7 @@ mod token;
 use crate::support::{actor, ensure, serve, stage};
 use axum::http::StatusCode;
 use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient};
-use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::server::{DriverRouter, Settings};
 use lbcf_driver_sdk::webhook::{
     EnsureBackend, EnsureBackendRequest, EnsureBackendResponse, Healthz, HealthzRequest, Status,
     ValidateBackend, ValidateBackendRequest,
@@ -216,7 +216,11 @@ async fn the_timeout_covers_the_hook_and_the_whole_body() {
 #[tokio::test]
 async fn a_call_that_timed_out_is_joined_and_collected_by_the_next() {
     let (actor, stage) = actor();
-    let driver = DriverRouter::new(actor).answer_within(Duration::from_millis(300));
+    let settings = Settings {
+        answer_within: Duration::from_millis(300),
+        ..Settings::default()
+    };
+    let driver = DriverRouter::with(actor, settings);
     let address = serve(driver.build()).await;
     let client = DriverClient::new(&format!("http://{address}")).unwrap();
     let wait = || request(json!({"do": "wait"}));

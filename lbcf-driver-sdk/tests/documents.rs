@@ -5,7 +5,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
-use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::server::{DriverRouter, Server, Settings};
 use lbcf_driver_sdk::webhook::ALL;
 use serde_json::{Value, json};
 use std::io::Read;
@@ -108,43 +108,46 @@ async fn without_the_feature_there_is_no_page() {
     assert_eq!(status, StatusCode::NOT_FOUND);
 }
 
+/// What a server below `/lbcf` serves.
+async fn serving(change: impl FnOnce(&mut Settings)) -> Router {
+    let mut settings = Settings {
+        path_prefix: "/lbcf".into(),
+        ..Settings::default()
+    };
+    change(&mut settings);
+    let server = Server::with(actor().0, settings);
+    server.into_router().await.unwrap()
+}
+
 #[tokio::test]
 async fn routes_of_the_driver_are_served_below_the_prefix_behind_the_token() {
     let version = axum::routing::get(|| async { "1.0" });
     let routes = Router::new().route("/_version", version);
-    let server = || {
-        let server = lbcf_driver_sdk::server::Server::new(actor().0);
-        server.path_prefix("/lbcf").routes(routes.clone())
-    };
-    let open = server().into_router().await.unwrap();
+    let open = serving(|settings| settings.routes = routes.clone()).await;
     let found = get(&open, "/lbcf/_version").await;
     assert_eq!(found, (StatusCode::OK, "1.0".to_owned()));
     assert_eq!(get(&open, "/_version").await.0, StatusCode::NOT_FOUND);
-    let guarded = server().token("sesame").into_router().await.unwrap();
-    let refused = get(&guarded, "/lbcf/_version").await.0;
+    let guarded = serving(|settings| {
+        settings.routes = routes;
+        settings.token = Some("sesame".into());
+    });
+    let refused = get(&guarded.await, "/lbcf/_version").await.0;
     assert_eq!(refused, StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]
 async fn a_conformance_fixture_is_served_below_the_prefix_behind_the_token() {
     const PATH: &str = "/lbcf/.well-known/lbcf/conformance";
-    let server = || lbcf_driver_sdk::server::Server::new(actor().0).path_prefix("/lbcf");
-    let router = server().into_router().await.unwrap();
-    assert_eq!(
-        get(&router, PATH).await.0,
-        StatusCode::NOT_FOUND,
-        "off unless given"
-    );
+    let off = get(&serving(|_| ()).await, PATH).await.0;
+    assert_eq!(off, StatusCode::NOT_FOUND, "off unless given");
 
     let text = "kind: ConformanceFixture\n";
-    let router = server()
-        .conformance_fixture(text)
-        .into_router()
-        .await
-        .unwrap();
+    let router = serving(|settings| settings.conformance_fixture = Some(text.into())).await;
     assert_eq!(get(&router, PATH).await, (StatusCode::OK, text.to_owned()));
 
-    let guarded = server().conformance_fixture(text).token("sesame");
-    let router = guarded.into_router().await.unwrap();
-    assert_eq!(get(&router, PATH).await.0, StatusCode::UNAUTHORIZED);
+    let guarded = serving(|settings| {
+        settings.conformance_fixture = Some(text.into());
+        settings.token = Some("sesame".into());
+    });
+    assert_eq!(get(&guarded.await, PATH).await.0, StatusCode::UNAUTHORIZED);
 }

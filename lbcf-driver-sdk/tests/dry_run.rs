@@ -6,7 +6,7 @@ use lbcf_driver_sdk::server::router;
 use lbcf_driver_sdk::webhook::{
     ALL, Class, CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest,
-    JudgePodDeregisterRequest, ListBackendsRequest, ListedBackend, StringMap,
+    JudgePodDeregisterRequest, KubernetesObject, ListBackendsRequest, ListedBackend, StringMap,
     ValidateBackendRequest, ValidateLoadBalancerRequest,
 };
 use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
@@ -60,7 +60,7 @@ impl RawDriver for Asked {
     async fn judge_pod_deregister(
         &self,
         request: JudgePodDeregisterRequest,
-    ) -> Result<Vec<k8s_openapi::api::core::v1::Pod>, Rejection> {
+    ) -> Result<Vec<KubernetesObject>, Rejection> {
         self.note("judgePodDeregister", Ok(request.not_ready_pods))
     }
     async fn list_backends(&self, _: ListBackendsRequest) -> Result<Vec<ListedBackend>, HookError> {

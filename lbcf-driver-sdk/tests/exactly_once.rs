@@ -1,8 +1,8 @@
 //! Over real sockets: repeated creations and hang-ups lead to one creation.
 
 use crate::support::serve;
-use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::server::prometheus::{Registry, proto::Metric};
+use lbcf_driver_sdk::server::{DriverRouter, Settings};
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancerRequest, DeregisterBackendRequest, EnsureBackendRequest,
     GenerateBackendAddrRequest, StringMap,
@@ -84,7 +84,11 @@ impl RawDriver for Creator {
 
 async fn served(answer_within: Duration) -> (Arc<Cloud>, SocketAddr, Registry) {
     let cloud = Cloud::new();
-    let router = DriverRouter::new(Creator(Arc::clone(&cloud))).answer_within(answer_within);
+    let settings = Settings {
+        answer_within,
+        ..Settings::default()
+    };
+    let router = DriverRouter::with(Creator(Arc::clone(&cloud)), settings);
     let registry = router.registry();
     (cloud, serve(router.build()).await, registry)
 }

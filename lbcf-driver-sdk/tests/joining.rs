@@ -1,7 +1,7 @@
 //! Repeated calls join, collect once, and never swallow a change (d28).
 
 use crate::support::{actor, ensure, ok, spawn_ok, stage};
-use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::server::{DriverRouter, Settings};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -136,9 +136,11 @@ async fn a_call_behind_another_reports_that_it_waits() {
 #[tokio::test(start_paused = true)]
 async fn an_uncollected_result_is_dropped_after_its_time() {
     let (actor, stage) = actor();
-    let router = DriverRouter::new(actor)
-        .keep_results(Duration::from_secs(60))
-        .build();
+    let settings = Settings {
+        keep_results: Duration::from_secs(60),
+        ..Settings::default()
+    };
+    let router = DriverRouter::with(actor, settings).build();
     for (pause, seen) in [(59, "1"), (61, "4")] {
         let first = if seen == "1" { "1" } else { "3" };
         assert_eq!(ok(&router, PATH, &wait(first)).await["status"], "Running");

@@ -3,7 +3,7 @@
 use crate::support::{actor, ensure, ok, post, serve, spawn_ok, stage};
 use axum::Router;
 use axum::http::StatusCode;
-use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::server::{DriverRouter, Settings};
 use lbcf_driver_sdk::webhook::{
     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, HealthzRequest,
     HealthzResponse, StringMap,
@@ -16,11 +16,11 @@ use tokio::time::Instant;
 
 const ENSURE: &str = "/ensureBackend";
 
-fn with(
-    settings: impl FnOnce(DriverRouter<crate::support::Actor>) -> DriverRouter<crate::support::Actor>,
-) -> (Router, Arc<crate::support::HookGate>) {
+fn with(change: impl FnOnce(&mut Settings)) -> (Router, Arc<crate::support::HookGate>) {
     let (actor, stage) = actor();
-    (settings(DriverRouter::new(actor)).build(), stage)
+    let mut settings = Settings::default();
+    change(&mut settings);
+    (DriverRouter::with(actor, settings).build(), stage)
 }
 
 /// A call for a backend of this name that waits for the test.
@@ -50,7 +50,7 @@ async fn settle() {
 
 #[tokio::test(start_paused = true)]
 async fn an_operation_beyond_the_limit_waits_and_then_runs() {
-    let (router, stage) = with(|driver| driver.max_running_hooks(1));
+    let (router, stage) = with(|settings| settings.max_running_hooks = 1);
     let first = spawn_ok(&router, ENSURE, on("a"));
     settle().await;
     let second = ok(&router, ENSURE, &on("b")).await;
@@ -71,7 +71,7 @@ async fn an_operation_beyond_the_limit_waits_and_then_runs() {
 
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_waits_for_a_key_holds_no_permit() {
-    let (router, stage) = with(|driver| driver.max_running_hooks(2));
+    let (router, stage) = with(|settings| settings.max_running_hooks = 2);
     // Three wait behind the first one, more than there are permits.
     let mut calls: Vec<_> = ["1", "2", "3", "4"]
         .map(|n| spawn_ok(&router, ENSURE, weight("a", n)))
@@ -92,7 +92,7 @@ async fn an_operation_that_waits_for_a_key_holds_no_permit() {
 
 #[tokio::test(start_paused = true)]
 async fn permits_are_granted_in_the_order_of_arrival() {
-    let (router, stage) = with(|driver| driver.max_running_hooks(1));
+    let (router, stage) = with(|settings| settings.max_running_hooks = 1);
     let mut calls = Vec::new();
     for backend in ["a", "b", "c", "d"] {
         calls.push(spawn_ok(&router, ENSURE, on(backend)));
@@ -112,7 +112,7 @@ async fn permits_are_granted_in_the_order_of_arrival() {
 
 #[tokio::test(start_paused = true)]
 async fn a_decision_beyond_the_limit_waits_for_its_deadline_and_is_a_no_that_never_runs() {
-    let (router, stage) = with(|driver| driver.max_running_hooks(1));
+    let (router, stage) = with(|settings| settings.max_running_hooks = 1);
     let first = spawn_ok(&router, "/validateBackend", decision());
     settle().await;
     let started = Instant::now();
@@ -140,7 +140,10 @@ async fn a_decision_beyond_the_limit_waits_for_its_deadline_and_is_a_no_that_nev
 
 #[tokio::test(start_paused = true)]
 async fn healthz_is_never_held_up() {
-    let (router, _stage) = with(|driver| driver.max_running_hooks(1).max_waiting_hooks(0));
+    let (router, _stage) = with(|settings| {
+        settings.max_running_hooks = 1;
+        settings.max_waiting_hooks = 0;
+    });
     let _running = spawn_ok(&router, ENSURE, on("a"));
     settle().await;
     let started = Instant::now();
@@ -187,7 +190,10 @@ async fn probes_of_a_healthz_that_hangs_are_limited() {
 
 #[tokio::test(start_paused = true)]
 async fn beyond_the_limit_of_waiting_hooks_a_call_is_answered_at_once_and_not_started() {
-    let (router, stage) = with(|driver| driver.max_running_hooks(1).max_waiting_hooks(2));
+    let (router, stage) = with(|settings| {
+        settings.max_running_hooks = 1;
+        settings.max_waiting_hooks = 2;
+    });
     let mut calls = Vec::new();
     for backend in ["a", "b", "c"] {
         calls.push(spawn_ok(&router, ENSURE, on(backend)));
@@ -222,7 +228,7 @@ async fn beyond_the_limit_of_waiting_hooks_a_call_is_answered_at_once_and_not_st
 
 #[tokio::test(start_paused = true)]
 async fn a_full_queue_of_one_record_does_not_block_others() {
-    let (router, stage) = with(|driver| driver.max_waiting_hooks(0));
+    let (router, stage) = with(|settings| settings.max_waiting_hooks = 0);
     let first = spawn_ok(&router, ENSURE, weight("a", "1"));
     settle().await;
     let second = ok(&router, ENSURE, &weight("a", "2")).await;
@@ -238,7 +244,7 @@ async fn a_full_queue_of_one_record_does_not_block_others() {
 
 #[tokio::test(start_paused = true)]
 async fn a_decision_whose_caller_left_before_it_had_a_permit_is_not_made() {
-    let (router, stage) = with(|driver| driver.max_running_hooks(1));
+    let (router, stage) = with(|settings| settings.max_running_hooks = 1);
     let first = spawn_ok(&router, ENSURE, on("a"));
     settle().await;
     let decision = spawn_ok(&router, "/validateBackend", decision());
@@ -253,20 +259,19 @@ async fn a_decision_whose_caller_left_before_it_had_a_permit_is_not_made() {
 
 #[tokio::test(start_paused = true)]
 async fn no_permits_are_one_permit() {
-    let (router, stage) = with(|driver| driver.max_running_hooks(0));
+    let (router, stage) = with(|settings| settings.max_running_hooks = 0);
     stage.go.add_permits(1);
     assert_eq!(ok(&router, ENSURE, &on("a")).await["status"], "Succ");
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_greatest_limits_are_accepted() {
-    let (router, stage) = with(|driver| {
-        driver
-            .answer_within(Duration::MAX)
-            .keep_results(Duration::MAX)
-            .body_limit(usize::MAX)
-            .max_running_hooks(usize::MAX)
-            .max_waiting_hooks(usize::MAX)
+    let (router, stage) = with(|settings| {
+        settings.answer_within = Duration::MAX;
+        settings.keep_results = Duration::MAX;
+        settings.body_limit = usize::MAX;
+        settings.max_running_hooks = usize::MAX;
+        settings.max_waiting_hooks = usize::MAX;
     });
     stage.go.add_permits(1);
     assert_eq!(ok(&router, ENSURE, &on("a")).await["status"], "Succ");
@@ -275,7 +280,7 @@ async fn the_greatest_limits_are_accepted() {
 
 #[tokio::test(start_paused = true)]
 async fn results_are_not_retained_with_a_time_of_zero() {
-    let (router, stage) = with(|driver| driver.keep_results(Duration::ZERO));
+    let (router, stage) = with(|settings| settings.keep_results = Duration::ZERO);
     assert_eq!(ok(&router, ENSURE, &on("a")).await["status"], "Running");
     stage.go.add_permits(2);
     stage.lines(2).await;
@@ -286,7 +291,7 @@ async fn results_are_not_retained_with_a_time_of_zero() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_limit_of_zero_leaves_healthz() {
-    let (router, _) = with(|driver| driver.body_limit(0));
+    let (router, _) = with(|settings| settings.body_limit = 0);
     let (status, _) = post(&router, ENSURE, "{}").await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
     let (status, _) = post(&router, "/healthz", "").await;
@@ -296,7 +301,7 @@ async fn a_body_limit_of_zero_leaves_healthz() {
 #[tokio::test]
 async fn a_deadline_of_zero_leaves_the_body_time_to_arrive() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let (router, stage) = with(|driver| driver.answer_within(Duration::ZERO));
+    let (router, stage) = with(|settings| settings.answer_within = Duration::ZERO);
     let address = serve(router).await;
     let body = on("a").to_string();
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();

@@ -5,7 +5,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use http_body_util::BodyExt;
-use lbcf_driver_sdk::server::{DriverRouter, prometheus};
+use lbcf_driver_sdk::server::{DriverRouter, Settings, prometheus};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -13,7 +13,11 @@ const ENSURE: &str = "/ensureBackend";
 
 fn measured() -> (Router, Arc<crate::support::HookGate>) {
     let (actor, stage) = actor();
-    let driver = DriverRouter::new(actor).max_running_hooks(2);
+    let settings = Settings {
+        max_running_hooks: 2,
+        ..Settings::default()
+    };
+    let driver = DriverRouter::with(actor, settings);
     let metrics = driver.metrics_router();
     (metrics.merge(driver.build()), stage)
 }

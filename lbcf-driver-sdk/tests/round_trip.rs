@@ -2,7 +2,6 @@
 
 use crate::near_misses::pod;
 use crate::support::cases;
-use k8s_openapi::api::core::v1::{NodeAddress, Pod, Service};
 use lbcf_driver_sdk::webhook::*;
 use lbcf_driver_sdk::wire::from_slice;
 use proptest::option;
@@ -43,7 +42,7 @@ prop_compose! {
     }
 }
 
-fn a_pod() -> impl Strategy<Value = Pod> {
+fn a_pod() -> impl Strategy<Value = KubernetesObject> {
     let small = (
         text(),
         option::of(map()),
@@ -60,11 +59,11 @@ fn a_pod() -> impl Strategy<Value = Pod> {
             }))
             .unwrap()
         });
-    let whole: Pod = serde_json::from_value(pod()).unwrap();
-    prop_oneof![Just(Pod::default()), Just(whole), small]
+    let whole: KubernetesObject = serde_json::from_value(pod()).unwrap();
+    prop_oneof![Just(KubernetesObject::default()), Just(whole), small]
 }
 
-fn a_service() -> impl Strategy<Value = Service> {
+fn a_service() -> impl Strategy<Value = KubernetesObject> {
     (text(), 0..70_000).prop_map(|(name, port)| {
         let ports = json!([{"port": port, "targetPort": port}, {"port": 1, "targetPort": name}]);
         serde_json::from_value(json!({"metadata": {"name": name}, "spec": {"ports": ports}}))
@@ -73,7 +72,7 @@ fn a_service() -> impl Strategy<Value = Service> {
 }
 
 fn node_addresses() -> impl Strategy<Value = Vec<NodeAddress>> {
-    let address = (text(), text()).prop_map(|(type_, address)| NodeAddress { type_, address });
+    let address = (text(), text()).prop_map(|(kind, address)| NodeAddress { kind, address });
     prop::collection::vec(address, 0..3)
 }
 
@@ -304,7 +303,7 @@ proptest! {
     #[test]
     fn d7_pods_are_objects_or_strings_that_hold_them(pods in prop::collection::vec(a_pod(), 1..3)) {
         let expected = JudgePodDeregisterRequest { dry_run: false, not_ready_pods: pods.clone() };
-        let as_text = |pod: &Pod| Value::from(serde_json::to_string(pod).unwrap());
+        let as_text = |pod: &KubernetesObject| Value::from(serde_json::to_string(pod).unwrap());
         reads_as(&json!({"notReadyPods": pods}), &expected)?;
         reads_as(&json!({"notReadyPods": pods.iter().map(as_text).collect::<Vec<_>>()}), &expected)?;
         let backend = PodBackend { pod: pods[0].clone(), port: BackendPort::default() };

@@ -1,17 +1,17 @@
 //! A server on a free port, and a client with access to each connection.
 
-use crate::support::{Actor, HookGate, actor, ensure};
+use crate::support::{HookGate, actor, ensure};
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
-use lbcf_driver_sdk::server::{Ending, Server};
+use lbcf_driver_sdk::server::{Ending, Server, Settings};
 use rustls::pki_types::ServerName;
 use serde_json::{Value, json};
 use std::error::Error;
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -24,6 +24,7 @@ use crate::certificates::NAME;
 
 /// The deadline of waiting for anything in a test.
 pub(crate) const SOON: Duration = Duration::from_secs(60);
+pub(crate) const FREE_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 /// Short enough for a test to wait for it.
 pub(crate) const SHORT: Duration = Duration::from_millis(100);
 /// Longer than any test.
@@ -42,12 +43,15 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) async fn start(configure: impl FnOnce(Server<Actor>) -> Server<Actor>) -> Self {
+    pub(crate) async fn start(configure: impl FnOnce(&mut Settings)) -> Self {
         let (actor, stage) = actor();
-        let server = Server::new(actor)
-            .listen(([127, 0, 0, 1], 0).into())
-            .reload_every(Duration::from_millis(10));
-        let server = configure(server).bind().await.unwrap();
+        let mut settings = Settings {
+            listen: FREE_PORT,
+            reload_every: Duration::from_millis(10),
+            ..Settings::default()
+        };
+        configure(&mut settings);
+        let server = Server::with(actor, settings).bind().await.unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         Self {
             addr: server.addr(),

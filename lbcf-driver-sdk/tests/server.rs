@@ -3,7 +3,7 @@
 use crate::support::{actor, ensure, ok, post, read, send, stage};
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
-use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::server::{DriverRouter, Settings};
 use lbcf_driver_sdk::webhook::{ALL, Class};
 use serde_json::json;
 use std::time::Duration;
@@ -129,7 +129,11 @@ async fn a_decision_that_takes_too_long_is_a_no_and_continues() {
 #[tokio::test]
 async fn shutting_down_can_wait_for_running_hooks() {
     let (actor, stage) = actor();
-    let driver = DriverRouter::new(actor).answer_within(Duration::ZERO);
+    let settings = Settings {
+        answer_within: Duration::ZERO,
+        ..Settings::default()
+    };
+    let driver = DriverRouter::with(actor, settings);
     let hooks = driver.running_hooks();
     let router = driver.build();
     hooks.idle().await;

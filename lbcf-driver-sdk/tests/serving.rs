@@ -2,12 +2,13 @@
 
 use crate::captured_log::CapturedLog;
 use crate::certificates::Mounted;
-use crate::running::{Client, LONG, Running, SHORT, SOON, eventually};
+use crate::running::{Client, FREE_PORT, LONG, Running, SHORT, SOON, eventually};
 use crate::support::{actor, ensure, read, send};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use lbcf_driver_sdk::server::{Server, ServerError};
+use lbcf_driver_sdk::server::{Server, ServerError, Settings};
 use serde_json::json;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -16,7 +17,7 @@ use tokio::time::timeout;
 
 #[tokio::test]
 async fn webhooks_and_probes_are_at_the_root() {
-    let server = Running::start(|server| server).await;
+    let server = Running::start(|_| ()).await;
     assert_eq!(server.url, format!("http://{}", server.addr));
     let mut client = server.connect().await;
     assert_eq!(client.get("/livez").await, (StatusCode::OK, json!("ok")));
@@ -35,7 +36,7 @@ async fn webhooks_and_probes_are_at_the_root() {
 
 #[tokio::test]
 async fn b149_webhooks_are_below_the_prefix_and_probes_at_the_root_too() {
-    let server = Running::start(|server| server.path_prefix("/lbcf/v1")).await;
+    let server = Running::start(|settings| settings.path_prefix = "/lbcf/v1".into()).await;
     assert_eq!(server.url, format!("http://{}/lbcf/v1", server.addr));
     let mut client = server.connect().await;
     for path in ["/livez", "/readyz", "/healthz"] {
@@ -57,43 +58,67 @@ async fn b149_webhooks_are_below_the_prefix_and_probes_at_the_root_too() {
 
 #[tokio::test]
 async fn invalid_settings_are_reported_at_the_start() {
-    let new = || Server::new(actor().0).listen(([127, 0, 0, 1], 0).into());
-    let taken = new().bind().await.unwrap();
-    for (server, complaint) in [
+    let new = || Settings {
+        listen: FREE_PORT,
+        ..Settings::default()
+    };
+    let other = Server::with(actor().0, new()).bind().await.unwrap();
+    let taken = other.addr();
+    let cannot_listen = format!("cannot listen on {taken}: ");
+    let cases: [(fn(&mut Settings, SocketAddr), &str); 9] = [
         (
-            new().path_prefix("lbcf"),
-            "path prefix \"lbcf\": it must begin with /".to_owned(),
+            |settings, _| settings.path_prefix = "lbcf".into(),
+            "path prefix \"lbcf\": it must begin with /",
+        ),
+        (|settings, taken| settings.listen = taken, &cannot_listen),
+        (
+            |settings, taken| settings.probes_on = Some(taken),
+            &cannot_listen,
         ),
         (
-            new().listen(taken.addr()),
-            format!("cannot listen on {}: ", taken.addr()),
+            |settings, _| settings.token = Some("".into()),
+            "token: it is empty; omit",
         ),
         (
-            new().probes_on(taken.addr()),
-            format!("cannot listen on {}: ", taken.addr()),
-        ),
-        (new().token(""), "token: it is empty; omit".to_owned()),
-        (
-            new().token_file("/nowhere/token"),
-            "cannot read /nowhere/token: ".to_owned(),
+            |settings, _| settings.token_file = Some("/nowhere/token".into()),
+            "cannot read /nowhere/token: ",
         ),
         (
-            new().token_file("/dev/zero"),
-            "cannot read /dev/zero: not a file".to_owned(),
+            |settings, _| settings.token_file = Some("/dev/zero".into()),
+            "cannot read /dev/zero: not a file",
         ),
         (
-            new().client_ca("/nowhere/ca"),
-            "a CA for clients needs TLS".to_owned(),
+            |settings, _| {
+                settings.token = Some("s3cret".into());
+                settings.token_file = Some("/dev/zero".into());
+            },
+            "a token and a file of one: set one of the two",
         ),
-    ] {
+        (
+            |settings, _| settings.client_ca = Some("/nowhere/ca".into()),
+            "a CA for clients needs TLS",
+        ),
+        (
+            |settings, _| settings.tls_cert = Some("/nowhere/cert".into()),
+            "TLS needs a certificate and its key",
+        ),
+    ];
+    for (change, complaint) in cases {
+        let mut settings = new();
+        change(&mut settings, taken);
+        let server = Server::with(actor().0, settings);
         let error = server.bind().await.unwrap_err().to_string();
-        assert!(error.starts_with(&complaint), "{error}");
+        assert!(error.starts_with(complaint), "{error}");
     }
 }
 
 #[tokio::test]
 async fn a_call_without_the_token_gets_401_and_the_driver_is_not_called() {
-    let server = Running::start(|server| server.token("s3cret").path_prefix("/lbcf")).await;
+    let server = Running::start(|settings| {
+        settings.token = Some("s3cret".into());
+        settings.path_prefix = "/lbcf".into();
+    })
+    .await;
     let mut client = server.connect().await;
     for token in [
         None,
@@ -150,7 +175,7 @@ async fn a_call_without_the_token_gets_401_and_the_driver_is_not_called() {
 
 #[tokio::test]
 async fn a_large_body_without_a_token_is_not_read() {
-    let server = Running::start(|server| server.token("s3cret")).await;
+    let server = Running::start(|settings| settings.token = Some("s3cret".into())).await;
     let mut stream = TcpStream::connect(server.addr).await.unwrap();
     let head = "POST /ensureBackend HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
@@ -172,7 +197,7 @@ async fn a_token_that_changes_under_load_refuses_no_call_with_the_current_one() 
     let mut files = Mounted::new();
     files.put(&[("token", "first\n")]);
     let path = files.path("token");
-    let server = Arc::new(Running::start(|server| server.token_file(path)).await);
+    let server = Arc::new(Running::start(|settings| settings.token_file = Some(path.into())).await);
     let with = |token| {
         let server = Arc::clone(&server);
         async move {
@@ -229,7 +254,7 @@ async fn a_token_file_that_breaks_keeps_the_token() {
     files.put(&[("token", "first")]);
     let path = files.path("token");
     let log = CapturedLog::new();
-    let server = Running::start(|server| server.token_file(path)).await;
+    let server = Running::start(|settings| settings.token_file = Some(path.into())).await;
     let mut client = server.connect().await;
     client.token = Some("first");
     for (broken, complaint) in [("", "empty"), ("two words", "visible ASCII")] {
@@ -253,7 +278,11 @@ async fn a_token_file_that_breaks_keeps_the_token() {
 
 #[tokio::test]
 async fn a_slow_head_times_out_and_blocks_no_other_connection() {
-    let server = Running::start(|server| server.head_within(SHORT).idle_within(LONG)).await;
+    let server = Running::start(|settings| {
+        settings.head_within = SHORT;
+        settings.idle_within = LONG;
+    })
+    .await;
     let mut slow = TcpStream::connect(server.addr).await.unwrap();
     slow.write_all(b"POST /ensureBackend HT").await.unwrap();
     server.acts(Ok(server.connect().await)).await.unwrap();
@@ -267,7 +296,7 @@ async fn a_slow_head_times_out_and_blocks_no_other_connection() {
 
 #[tokio::test]
 async fn idle_connections_end_after_a_while() {
-    let server = Running::start(|server| server.idle_within(SHORT)).await;
+    let server = Running::start(|settings| settings.idle_within = SHORT).await;
     let used = loop {
         let mut client = server.connect().await;
         // On a busy machine a request may miss the limit, too.
@@ -281,7 +310,7 @@ async fn idle_connections_end_after_a_while() {
 
 #[tokio::test]
 async fn connections_beyond_the_limit_wait() {
-    let server = Running::start(|server| server.max_connections(2)).await;
+    let server = Running::start(|settings| settings.max_connections = 2).await;
     let mut first = server.connect().await;
     let mut second = server.connect().await;
     first.get("/livez").await;
@@ -298,7 +327,7 @@ async fn connections_beyond_the_limit_wait() {
 
 #[tokio::test]
 async fn garbage_harms_no_other_client() {
-    let server = Running::start(|server| server).await;
+    let server = Running::start(|_| ()).await;
     for garbage in [
         &b"\x16\x03\x01\x02\x00\x01\x00"[..],
         b"\r\n\0\0\0",
@@ -324,12 +353,10 @@ async fn garbage_harms_no_other_client() {
 
 #[tokio::test]
 async fn probes_have_a_port_of_their_own_without_webhooks() {
-    let server = Running::start(|server| {
-        let probes = ([127, 0, 0, 1], 0).into();
-        server
-            .token("s3cret")
-            .path_prefix("/lbcf")
-            .probes_on(probes)
+    let server = Running::start(|settings| {
+        settings.token = Some("s3cret".into());
+        settings.path_prefix = "/lbcf".into();
+        settings.probes_on = Some(FREE_PORT);
     })
     .await;
     let mut client = Client::connect(server.probes.unwrap(), None).await.unwrap();
@@ -348,8 +375,12 @@ async fn probes_have_a_port_of_their_own_without_webhooks() {
 #[tokio::test]
 async fn a_router_for_another_server_has_prefix_probes_and_token() {
     let (actor, stage) = actor();
-    let server = Server::new(actor).path_prefix("/lbcf").token("s3cret");
-    let router = server.into_router().await.unwrap();
+    let settings = Settings {
+        path_prefix: "/lbcf".into(),
+        token: Some("s3cret".into()),
+        ..Settings::default()
+    };
+    let router = Server::with(actor, settings).into_router().await.unwrap();
     let request = |token: &str| {
         Request::post("/lbcf/ensureBackend")
             .header("authorization", format!("Bearer {token}"))
@@ -364,19 +395,17 @@ async fn a_router_for_another_server_has_prefix_probes_and_token() {
     let ready = Request::get("/readyz").body(Body::empty()).unwrap();
     assert_eq!(send(&router, ready).await.status(), StatusCode::OK);
 
-    let tls = lbcf_driver_sdk::server::TlsFiles::new("c", "k");
-    let refused = Server::new(crate::support::actor().0)
-        .tls(tls)
-        .into_router();
+    let refused = Server::new(crate::support::actor().0).tls("c", "k");
+    let refused = refused.into_router();
     assert!(matches!(refused.await, Err(ServerError::Settings(_))));
 }
 
 #[tokio::test]
 async fn metrics_and_documents_are_at_the_root_and_need_the_token() {
-    let server = Running::start(|server| {
-        let probes = ([127, 0, 0, 1], 0).into();
-        let server = server.path_prefix("/lbcf").token("s3cret");
-        server.probes_on(probes)
+    let server = Running::start(|settings| {
+        settings.token = Some("s3cret".into());
+        settings.path_prefix = "/lbcf".into();
+        settings.probes_on = Some(FREE_PORT);
     })
     .await;
     let mut client = server.connect().await;

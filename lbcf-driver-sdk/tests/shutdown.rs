@@ -1,7 +1,7 @@
 //! The shutdown of a server.
 
 use crate::captured_log::CapturedLog;
-use crate::running::{Client, LONG, Running, SHORT, SOON, eventually};
+use crate::running::{Client, FREE_PORT, LONG, Running, SHORT, SOON, eventually};
 use axum::http::StatusCode;
 use serde_json::json;
 use std::time::Duration;
@@ -11,7 +11,11 @@ use tokio::time::timeout;
 
 #[tokio::test]
 async fn an_idle_server_ends_at_once_despite_open_connections() {
-    let server = Running::start(|server| server.shutdown_within(LONG).head_within(LONG)).await;
+    let server = Running::start(|settings| {
+        settings.shutdown_within = LONG;
+        settings.head_within = LONG;
+    })
+    .await;
     let mut idle = server.connect().await;
     idle.get("/livez").await;
     let silent = TcpStream::connect(server.addr).await.unwrap();
@@ -27,9 +31,9 @@ async fn an_idle_server_ends_at_once_despite_open_connections() {
 
 #[tokio::test]
 async fn calls_in_progress_are_answered_and_later_ones_are_not() {
-    let server = Running::start(|server| {
-        let probes = ([127, 0, 0, 1], 0).into();
-        server.shutdown_within(LONG).probes_on(probes)
+    let server = Running::start(|settings| {
+        settings.shutdown_within = LONG;
+        settings.probes_on = Some(FREE_PORT);
     })
     .await;
     let (addr, probes) = (server.addr, server.probes.unwrap());
@@ -80,8 +84,11 @@ async fn calls_in_progress_are_answered_and_later_ones_are_not() {
 
 #[tokio::test]
 async fn it_waits_for_hooks_without_waiting_calls() {
-    let server =
-        Running::start(|server| server.answer_within(Duration::ZERO).shutdown_within(LONG)).await;
+    let server = Running::start(|settings| {
+        settings.answer_within = Duration::ZERO;
+        settings.shutdown_within = LONG;
+    })
+    .await;
     let stage = std::sync::Arc::clone(&server.stage);
     let (_, answer) = server
         .connect()
@@ -103,7 +110,7 @@ async fn it_waits_for_hooks_without_waiting_calls() {
 #[tokio::test]
 async fn it_waits_up_to_its_limit_and_reports_the_hooks_that_are_left() {
     let log = CapturedLog::new();
-    let server = Running::start(|server| server.shutdown_within(SHORT)).await;
+    let server = Running::start(|settings| settings.shutdown_within = SHORT).await;
     let stage = std::sync::Arc::clone(&server.stage);
     let mut client = server.connect().await;
     let call = tokio::spawn(async move { client.ensure(json!({"do": "wait"})).await });

@@ -88,7 +88,7 @@ impl RawDriver for Actor {
         let pod = request
             .pod_backend
             .ok_or_else(|| HookError::fail("pods only"))?;
-        Ok(pod.pod.metadata.name.unwrap_or_default())
+        Ok(pod.pod.name)
     }
 
     async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {

@@ -2,10 +2,10 @@
 
 use crate::captured_log::CapturedLog;
 use crate::certificates::{Ca, Mounted};
-use crate::running::{Client, LONG, Refused, Running, SHORT, SOON, eventually};
+use crate::running::{Client, FREE_PORT, LONG, Refused, Running, SHORT, SOON, eventually};
 use crate::support::actor;
 use axum::http::StatusCode;
-use lbcf_driver_sdk::server::{Server, TlsFiles};
+use lbcf_driver_sdk::server::{Server, Settings};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,8 +14,10 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-fn files(mounted: &Mounted) -> TlsFiles {
-    TlsFiles::new(mounted.path("tls.crt"), mounted.path("tls.key"))
+/// HTTPS with these files.
+fn serve_tls(settings: &mut Settings, own: &Mounted) {
+    settings.tls_cert = Some(own.path("tls.crt"));
+    settings.tls_key = Some(own.path("tls.key"));
 }
 
 /// A server with a certificate of this CA; with `client_ca` it accepts only clients of that CA.
@@ -25,12 +27,9 @@ async fn start(ca: &Ca, client_ca: Option<&Ca>) -> (Running, Mounted, Mounted) {
     if let Some(client_ca) = client_ca {
         clients.put(&[("ca.crt", &client_ca.pem())]);
     }
-    let server = Running::start(|server| {
-        let server = server.tls(files(&own));
-        match client_ca {
-            Some(_) => server.client_ca(clients.path("ca.crt")),
-            None => server,
-        }
+    let server = Running::start(|settings| {
+        serve_tls(settings, &own);
+        settings.client_ca = client_ca.map(|_| clients.path("ca.crt"));
     })
     .await;
     (server, own, clients)
@@ -80,9 +79,10 @@ async fn probes_without_a_client_certificate_have_their_port() {
     let (mut own, mut trusted) = (Mounted::new(), Mounted::new());
     own.put_identity(&ca.server());
     trusted.put(&[("ca.crt", &clients.pem())]);
-    let server = Running::start(|server| {
-        let server = server.tls(files(&own)).client_ca(trusted.path("ca.crt"));
-        server.probes_on(([127, 0, 0, 1], 0).into())
+    let server = Running::start(|settings| {
+        serve_tls(settings, &own);
+        settings.client_ca = Some(trusted.path("ca.crt"));
+        settings.probes_on = Some(FREE_PORT);
     })
     .await;
     let mut probe = Client::connect(server.probes.unwrap(), None).await.unwrap();
@@ -95,9 +95,10 @@ async fn tokens_and_client_certificates_go_together() {
     let (mut own, mut trusted) = (Mounted::new(), Mounted::new());
     own.put_identity(&ca.server());
     trusted.put(&[("ca.crt", &clients.pem())]);
-    let server = Running::start(|server| {
-        let server = server.tls(files(&own)).client_ca(trusted.path("ca.crt"));
-        server.token("s3cret")
+    let server = Running::start(|settings| {
+        serve_tls(settings, &own);
+        settings.client_ca = Some(trusted.path("ca.crt"));
+        settings.token = Some("s3cret".into());
     })
     .await;
     let tls = ca.trusting(Some(&clients.client()));
@@ -283,13 +284,13 @@ async fn it_does_not_start_with_broken_files() {
     let mut own = Mounted::new();
     let good = ca.server();
     let start = |own: &Mounted, client_ca: Option<&str>| {
-        let server = Server::new(actor().0)
-            .listen(([127, 0, 0, 1], 0).into())
-            .tls(files(own));
-        let server = match client_ca {
-            Some(name) => server.client_ca(own.path(name)),
-            None => server,
+        let mut settings = Settings {
+            listen: FREE_PORT,
+            client_ca: client_ca.map(|name| own.path(name)),
+            ..Settings::default()
         };
+        serve_tls(&mut settings, own);
+        let server = Server::with(actor().0, settings);
         async { server.bind().await.map(drop) }
     };
     let error = start(&own, None).await.unwrap_err().to_string();
@@ -318,9 +319,11 @@ async fn a_handshake_that_hangs_times_out_and_delays_no_other_client() {
     let ca = Ca::new();
     let mut own = Mounted::new();
     own.put_identity(&ca.server());
-    let server = Running::start(|server| {
-        let server = server.tls(files(&own)).max_connections(4).idle_within(LONG);
-        server.handshake_within(SHORT)
+    let server = Running::start(|settings| {
+        serve_tls(settings, &own);
+        settings.max_connections = 4;
+        settings.idle_within = LONG;
+        settings.handshake_within = SHORT;
     })
     .await;
     let mut silent = Vec::new();
@@ -343,9 +346,10 @@ async fn unfinished_handshakes_do_not_delay_the_shutdown() {
     let ca = Ca::new();
     let mut own = Mounted::new();
     own.put_identity(&ca.server());
-    let server = Running::start(|server| {
-        let server = server.tls(files(&own)).handshake_within(LONG);
-        server.shutdown_within(LONG)
+    let server = Running::start(|settings| {
+        serve_tls(settings, &own);
+        settings.handshake_within = LONG;
+        settings.shutdown_within = LONG;
     })
     .await;
     let mut half = TcpStream::connect(server.addr).await.unwrap();

@@ -4,7 +4,8 @@
 macro_rules! checked {
     ($(#[$doc:meta])* $name:ident, $fits:expr, $problem:literal) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(try_from = "String")]
         pub struct $name(String);
 

@@ -12,12 +12,14 @@ use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
 use crate::options::MockOptions;
 use crate::resources::{CloudError, Creation, Target};
 use crate::traffic::Draining;
-use k8s_openapi::api::core::v1::Pod;
+use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
     GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
 };
-use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap, WebhookInfo};
+use lbcf_driver_sdk::webhook::{
+    JudgePodDeregisterRequest, KubernetesObject, LoadBalancer, StringMap, WebhookInfo,
+};
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
 use std::time::Duration;
 
@@ -41,6 +43,10 @@ impl Driver for ClbDriver {
     type Parameters = Parameters;
     /// The driver's own addresses are JSON; users may write anything as a static one.
     type BackendAddr = String;
+
+    fn schemas(&self) -> DriverSchemas {
+        DriverSchemas::of::<Self>()
+    }
 
     /// Rejects a load balancer that does not exist, and changes that the cloud does not support.
     async fn validate_load_balancer(
@@ -159,8 +165,8 @@ impl Driver for ClbDriver {
     async fn judge_pod_deregister(
         &self,
         request: JudgePodDeregisterRequest,
-    ) -> Result<Vec<Pod>, Rejection> {
-        Ok(stay_registered(request.not_ready_pods))
+    ) -> Result<Vec<KubernetesObject>, Rejection> {
+        Ok(stay_registered(&request.not_ready_pods))
     }
 
     async fn list_backends(

@@ -3,10 +3,9 @@
 use crate::cloud::Cloud;
 use crate::options::MockOptions;
 use crate::resources::{CloudError, NotFound, Unavailable};
-use k8s_openapi::api::core::v1::Pod;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use lbcf_driver_sdk::webhook::StringMap;
+use lbcf_driver_sdk::webhook::{KubernetesObject, StringMap};
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend, RawDriver, fields};
+use serde_json::json;
 use std::error::Error;
 
 /// A driver of one of the mock's clouds.
@@ -27,23 +26,21 @@ pub const KEEP_REGISTERED: &str = "mock.lbcf/keep-registered";
 
 /// Those of the pods that are not ready that stay registered because they ask for it, by name, namespace and
 /// UID: some controllers compare only the UID.
-pub(crate) fn stay_registered(not_ready: Vec<Pod>) -> Vec<Pod> {
-    let asks = |pod: &Pod| {
-        let maps = [&pod.metadata.annotations, &pod.metadata.labels];
-        let mut maps = maps.into_iter().flatten();
+pub(crate) fn stay_registered(not_ready: &[KubernetesObject]) -> Vec<KubernetesObject> {
+    let asks = |pod: &&KubernetesObject| {
+        let mut maps = [&pod.annotations, &pod.labels].into_iter();
         maps.any(|map| map.get(KEEP_REGISTERED).is_some_and(|it| it == "true"))
     };
-    let reference = |pod: Pod| Pod {
-        metadata: ObjectMeta {
-            name: pod.metadata.name,
-            namespace: pod.metadata.namespace,
-            uid: pod.metadata.uid,
-            ..ObjectMeta::default()
-        },
-        ..Pod::default()
+    let reference = |pod: &KubernetesObject| {
+        let metadata = json!({"name": pod.name, "namespace": pod.namespace, "uid": pod.uid});
+        let reference = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata});
+        KubernetesObject::of(&reference).ok()
     };
-    let asking = not_ready.into_iter().filter(asks);
-    asking.map(reference).collect()
+    not_ready
+        .iter()
+        .filter(asks)
+        .filter_map(reference)
+        .collect()
 }
 
 /// A backend of the cloud for `listBackends`. One that a user bound by hand has no parameters.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::num::NonZeroU16;
 
 /// `lbSpec`: an existing load balancer, or a new one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(untagged, try_from = "StringMap")]
 pub enum LbSpec {
     /// Taken into use, and left as it is when LBCF deletes it.
@@ -30,7 +30,7 @@ pub enum LbSpec {
 /// `lbInfo`: the identity of a load balancer, which is a listener of a CLB instance or, for HTTP and
 /// HTTPS, one forwarding rule of the listener. The driver returns it from `createLoadBalancer`, and
 /// the controller sends it in all later requests.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LbInfo {
     /// The ID of the CLB instance.
     #[serde(rename = "lbID", alias = "loadBalancerID")]
@@ -48,7 +48,7 @@ pub struct LbInfo {
 }
 
 /// `lbSpec` of a new load balancer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct NewLbSpec {
     /// The ID of the network.
     #[serde(rename = "lbVpcID", alias = "vpcID")]
@@ -56,6 +56,7 @@ pub struct NewLbSpec {
 
     /// `OPEN`, the default, if the internet can reach it, or `INTERNAL`.
     #[serde(rename = "loadBalancerType", default, deserialize_with = "any_case")]
+    #[schemars(with = "String")]
     pub kind: LoadBalancerType,
 
     /// The port of the listener, 1 to 65535.
@@ -68,6 +69,7 @@ pub struct NewLbSpec {
         alias = "listenerProtocol",
         deserialize_with = "any_case"
     )]
+    #[schemars(with = "String")]
     pub protocol: ListenerProtocol,
 
     /// For HTTP and HTTPS: the domain of the forwarding rule, any by default.
@@ -78,7 +80,7 @@ pub struct NewLbSpec {
 }
 
 /// `attributes`: settings of a load balancer that may change.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Attributes {
     /// `PREPAID` if the load balancer is paid for in advance, or any other text.
     #[serde(rename = "chargeType")]
@@ -90,7 +92,7 @@ pub struct Attributes {
 }
 
 /// `parameters`: how a backend is registered.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Parameters {
     /// Its share of the traffic, 0 to 100; 100 by default.
     pub weight: Option<Weight>,
@@ -101,7 +103,7 @@ pub struct Parameters {
 }
 
 /// A weight from 0 to 100.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Weight(u8);
 

@@ -122,7 +122,7 @@ impl Driver for HaproxyDriver {
         request: CreateLoadBalancer<Self>,
     ) -> Result<LbInfo, HookError> {
         let mut wanted = Balancer {
-            owner: request.object().to_owned(),
+            owner: request.object_id().to_owned(),
             spec: request.lb_spec,
             attributes: request.attributes,
             servers: BTreeMap::new(),
@@ -168,7 +168,7 @@ impl Driver for HaproxyDriver {
                 // The controller never received an identity; a creation may have begun all the same.
                 None => {
                     let mut all = config::read_all(layout)?.into_iter();
-                    all.find(|it| it.owner == request.object())
+                    all.find(|it| it.owner == request.object_id())
                 }
             };
             if request.dry_run {

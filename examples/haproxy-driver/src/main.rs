@@ -31,7 +31,7 @@ struct Args {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let args = Args::parse();
+    let mut args = Args::parse();
     let driver = match HaproxyDriver::new(Layout::new(&args.dir, &args.haproxy)) {
         Ok(driver) => driver,
         Err(error) => {
@@ -41,5 +41,6 @@ async fn main() -> ExitCode {
     };
     tokio::spawn(driver.clone().keep_up(!args.attach));
     let fixture = include_str!("../conformance.yaml");
-    args.server.conformance_fixture(fixture).serve(driver).await
+    args.server.settings.conformance_fixture = Some(fixture.to_owned());
+    args.server.serve(driver).await
 }

@@ -12,7 +12,7 @@ use crate::runtime::verdicts::{DeregisterVerdict, DriverVersion, LastVerdict, Ve
 use crate::runtime::{Action, Context, Error};
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
-use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest};
+use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest, KubernetesObject};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -175,7 +175,7 @@ impl VerdictRequest {
         context: &Context,
         driver: &LoadBalancerDriver,
         unready: &[&PodView],
-    ) -> Result<(Vec<PodView>, Vec<Pod>), String> {
+    ) -> Result<(Vec<PodView>, Vec<KubernetesObject>), String> {
         let pods = self.read_pods(context, unready).await;
         let pods = pods.map_err(|error| format!("reading pods: {}", in_full(&error)))?;
         if pods.is_empty() {
@@ -189,7 +189,7 @@ impl VerdictRequest {
         }
         let request = JudgePodDeregisterRequest {
             dry_run,
-            not_ready_pods: pods,
+            not_ready_pods: pods.iter().flat_map(KubernetesObject::of).collect(),
         };
         let _permit = context.call_permit(driver).await;
         let call = context.drivers.call::<JudgePodDeregister>(driver, &request);

@@ -5,7 +5,7 @@
 use crate::api::FailurePolicy;
 use crate::index::{Owner, PodView};
 use crate::process::lock::Mutex;
-use k8s_openapi::api::core::v1::Pod;
+use lbcf_driver_sdk::webhook::KubernetesObject;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,12 +36,12 @@ impl Default for VerdictOutcome {
 impl VerdictOutcome {
     /// The driver's response about pods of a namespace. It may trim a pod to name and namespace
     ///, or to its name, as it was asked about no other namespace.
-    pub(crate) fn of_response(namespace: &str, kept: &[Pod]) -> Self {
-        let kept = kept.iter().map(|pod| &pod.metadata).filter(|meta| {
-            let given = meta.namespace.as_deref().unwrap_or_default();
-            given.is_empty() || given == namespace
+    pub(crate) fn of_response(namespace: &str, kept: &[KubernetesObject]) -> Self {
+        let kept = kept.iter().filter(|pod| {
+            let is_here = pod.namespace.is_empty() || pod.namespace == namespace;
+            is_here && !pod.name.is_empty()
         });
-        Self::Kept(kept.filter_map(|meta| meta.name.clone()).collect())
+        Self::Kept(kept.map(|pod| pod.name.clone()).collect())
     }
 }
 
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    fn pods(response: serde_json::Value) -> Vec<Pod> {
+    fn pods(response: serde_json::Value) -> Vec<KubernetesObject> {
         serde_json::from_value(response).unwrap()
     }
 

@@ -134,7 +134,7 @@ impl Driver for AsyncCreate {
         request: CreateLoadBalancer<Self>,
     ) -> Result<LbInfo, HookError> {
         // The recordIDs of creation and deletion have this part in common.
-        let key = request.object().to_owned();
+        let key = request.object_id().to_owned();
         // `Running` until it is created.
         let lb_info = self.creations.run(&key, request.lb_spec).await?;
         let bandwidth = request.attributes.bandwidth_mbps;
@@ -156,7 +156,7 @@ impl Driver for AsyncCreate {
         request: DeleteLoadBalancer<Self>,
     ) -> Result<(), HookError> {
         // Without lbInfo it may still be being created.
-        let key = request.object().to_owned();
+        let key = request.object_id().to_owned();
         let made = self.creations.cancel(&key).await?;
         for LbInfo { id } in request.lb_info.into_iter().chain(made) {
             match self.cloud.delete(&id).await {
@@ -189,7 +189,7 @@ impl Driver for AsyncCreate {
         let Backend::Pod(backend) = request.backend else {
             return Err(HookError::fail("only pods are supported"));
         };
-        let ip = backend.pod.status.and_then(|status| status.pod_ip);
+        let ip = backend.pod.ips.first();
         let ip = ip
             .or_running("the pod has no address yet")
             .retry_after(Duration::from_secs(2))?;

@@ -101,7 +101,7 @@ impl Driver for HttpApi {
         &self,
         request: CreateLoadBalancer<Self>,
     ) -> Result<LbInfo, HookError> {
-        let token = request.object().to_owned();
+        let token = request.object_id().to_owned();
         let LbSpec {
             instance,
             listener_port,
@@ -156,7 +156,7 @@ impl Driver for HttpApi {
                 return Ok(deleted.or_gone()?);
             }
             // A creation may have failed after the instance was created.
-            None => self.api.find(request.object()).await?,
+            None => self.api.find(request.object_id()).await?,
         };
         if let Some(instance) = instance {
             self.api.delete(&instance).await.or_gone()?;
@@ -179,27 +179,21 @@ impl Driver for HttpApi {
     ) -> Result<SocketAddr, HookError> {
         match request.backend {
             Backend::Pod(backend) => {
-                let ip = backend.pod.status.and_then(|status| status.pod_ip);
-                address(
-                    &ip.or_running("the pod has no address yet")?,
-                    backend.port.port,
-                )
+                let ip = backend.pod.ips.first();
+                let ip = ip.or_running("the pod has no address yet")?;
+                address(ip, backend.port.port)
             }
             Backend::Service(backend) => {
                 let mut addresses = backend.node_addresses.iter();
-                let internal = addresses.find(|address| address.type_ == "InternalIP");
+                let internal = addresses.find(|address| address.kind == "InternalIP");
                 let ip = internal.or_fail(format!("{} has no InternalIP", backend.node_name))?;
-                let ports = backend.service.spec.and_then(|spec| spec.ports);
-                let wanted = (backend.port.port, backend.port.protocol.as_str());
-                let port = ports
-                    .unwrap_or_default()
-                    .into_iter()
-                    .find(|port| (port.port, port.protocol.as_deref().unwrap_or("TCP")) == wanted);
-                let port = port.and_then(|port| port.node_port);
-                address(
-                    &ip.address,
-                    port.or_fail("the service has no such node port")?,
-                )
+                let mut ports = backend.service.ports.iter();
+                let port = ports.find(|port| {
+                    port.port == backend.port.port
+                        && port.protocol.parse() == Ok(backend.port.protocol)
+                });
+                let port = port.or_fail("the service has no such port")?;
+                address(&ip.address, port.node_port)
             }
             Backend::Endpoint(backend) => address(&backend.address, backend.port),
         }

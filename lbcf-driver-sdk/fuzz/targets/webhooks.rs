@@ -30,9 +30,7 @@ impl RawDriver for Yes {
         &self,
         request: GenerateBackendAddrRequest,
     ) -> Result<String, HookError> {
-        let pod = request
-            .pod_backend
-            .and_then(|backend| backend.pod.metadata.name);
+        let pod = request.pod_backend.map(|backend| backend.pod.name);
         Ok(pod.unwrap_or_default())
     }
 

@@ -1,14 +1,15 @@
 //! A driver that takes the wire's maps of strings unchanged.
 
+#[cfg(feature = "openapi")]
 use crate::fields::DriverSchemas;
 use crate::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest, HealthzRequest,
-    HealthzResponse, JudgePodDeregisterRequest, ListBackendsRequest, ListedBackend, LoadBalancer,
-    StringMap, ValidateBackendRequest, ValidateLoadBalancerRequest, WebhookInfo,
+    HealthzResponse, JudgePodDeregisterRequest, KubernetesObject, ListBackendsRequest,
+    ListedBackend, LoadBalancer, StringMap, ValidateBackendRequest, ValidateLoadBalancerRequest,
+    WebhookInfo,
 };
 use crate::{HookError, Rejection};
-use k8s_openapi::api::core::v1::Pod;
 use std::future::Future;
 
 /// A load balancer's driver that takes the wire's requests unchanged, with maps of strings.
@@ -98,7 +99,7 @@ pub trait RawDriver: Send + Sync + 'static {
     fn judge_pod_deregister(
         &self,
         _request: JudgePodDeregisterRequest,
-    ) -> impl Future<Output = Result<Vec<Pod>, Rejection>> + Send {
+    ) -> impl Future<Output = Result<Vec<KubernetesObject>, Rejection>> + Send {
         async { Err(Rejection::not_judged()) }
     }
 
@@ -129,6 +130,7 @@ pub trait RawDriver: Send + Sync + 'static {
     }
 
     /// The schemas of the maps, for the driver's OpenAPI document. By default any keys and values.
+    #[cfg(feature = "openapi")]
     fn schemas(&self) -> DriverSchemas {
         DriverSchemas::default()
     }

@@ -5,9 +5,10 @@ mod tests;
 
 use super::typed::{Backend, Driver, GenerateBackendAddr};
 use crate::HookError;
-use crate::webhook::{BackendPort, EndpointBackend, PodBackend, Protocol, ServiceBackend};
-use k8s_openapi::api::core::v1::{NodeAddress, Service};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use crate::webhook::{
+    BackendPort, EndpointBackend, KubernetesObject, NodeAddress, PodBackend, Protocol,
+    ServiceBackend,
+};
 use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -80,11 +81,8 @@ fn of<'a>(
 }
 
 fn of_pod(backend: &PodBackend) -> Result<Target<'_>, HookError> {
-    let status = backend.pod.status.as_ref();
-    let ip = status.and_then(|status| status.pod_ip.as_deref());
-    let Some(ip) = ip.filter(|ip| !ip.is_empty()) else {
-        let pod = FullName(&backend.pod.metadata);
-        let message = format!("pod {pod} has no IP yet");
+    let Some(ip) = backend.pod.ips.first().filter(|ip| !ip.is_empty()) else {
+        let message = format!("pod {} has no IP yet", FullName(&backend.pod));
         return Err(HookError::running(message).retry_after(SOON));
     };
     target(ip, backend.port.port, backend.port.protocol)
@@ -93,7 +91,7 @@ fn of_pod(backend: &PodBackend) -> Result<Target<'_>, HookError> {
 fn of_node(backend: &ServiceBackend) -> Result<Target<'_>, HookError> {
     let BackendPort { port, protocol } = backend.port;
     let Some(node_port) = node_port(&backend.service, backend.port) else {
-        let service = FullName(&backend.service.metadata);
+        let service = FullName(&backend.service);
         return Err(HookError::fail(format!(
             "service {service} has no node port for port {port}/{protocol}"
         )));
@@ -130,16 +128,11 @@ fn target(host: &str, port: i32, protocol: Protocol) -> Result<Target<'_>, HookE
 }
 
 /// The node port of a service's port, whose number and protocol have to match.
-fn node_port(service: &Service, backend_port: BackendPort) -> Option<i32> {
-    let ports = service.spec.as_ref()?.ports.as_ref()?;
-    ports
-        .iter()
-        .filter(|port| port.port == backend_port.port)
-        .filter(|port| {
-            let protocol = port.protocol.as_deref().unwrap_or_default();
-            protocol.parse() == Ok(backend_port.protocol)
-        })
-        .find_map(|port| port.node_port.filter(|number| *number != 0))
+fn node_port(service: &KubernetesObject, backend_port: BackendPort) -> Option<i32> {
+    let mut ports = service.ports.iter().filter(|port| {
+        port.port == backend_port.port && port.protocol.parse() == Ok(backend_port.protocol)
+    });
+    ports.find_map(|port| Some(port.node_port).filter(|number| *number != 0))
 }
 
 /// The address by which a load balancer in the same network reaches a node.
@@ -152,16 +145,18 @@ fn preferred(addresses: &[NodeAddress]) -> Option<&str> {
     addresses
         .iter()
         .filter(|address| !address.address.is_empty())
-        .min_by_key(|address| rank(&address.type_))
+        .min_by_key(|address| rank(&address.kind))
         .map(|address| address.address.as_str())
 }
 
-struct FullName<'a>(&'a ObjectMeta);
+struct FullName<'a>(&'a KubernetesObject);
 
 impl fmt::Display for FullName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let namespace = self.0.namespace.as_deref().unwrap_or("default");
-        let name = self.0.name.as_deref().unwrap_or_default();
-        write!(f, "{namespace}/{name}")
+        let namespace = match self.0.namespace.as_str() {
+            "" => "default",
+            namespace => namespace,
+        };
+        write!(f, "{namespace}/{}", self.0.name)
     }
 }

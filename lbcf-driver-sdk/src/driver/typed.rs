@@ -1,12 +1,13 @@
 //! The trait of drivers, and the requests of its methods, which are in the driver's types.
 
-use crate::fields::{Address, DriverSchemas, Fields, Schema};
+use crate::fields::{Address, Fields};
+#[cfg(feature = "openapi")]
+use crate::fields::{DriverSchemas, schema_of};
 use crate::webhook::{
-    BackendType, EndpointBackend, JudgePodDeregisterRequest, LoadBalancer, Operation, PodBackend,
-    ServiceBackend, StringMap, WebhookInfo, object_of,
+    BackendType, EndpointBackend, JudgePodDeregisterRequest, KubernetesObject, LoadBalancer,
+    Operation, PodBackend, ServiceBackend, StringMap, WebhookInfo, object_id,
 };
 use crate::{HookError, Rejection};
-use k8s_openapi::api::core::v1::Pod;
 use std::fmt;
 use std::future::Future;
 use std::time::SystemTime;
@@ -103,7 +104,7 @@ pub trait Driver: Send + Sync + 'static {
     fn judge_pod_deregister(
         &self,
         _request: JudgePodDeregisterRequest,
-    ) -> impl Future<Output = Result<Vec<Pod>, Rejection>> + Send {
+    ) -> impl Future<Output = Result<Vec<KubernetesObject>, Rejection>> + Send {
         async { Err(Rejection::not_judged()) }
     }
 
@@ -142,22 +143,32 @@ pub trait Driver: Send + Sync + 'static {
         false
     }
 
-    /// The schemas of the maps, for the driver's OpenAPI document. They follow from the types;
-    /// override this to add descriptions with [`DriverSchemas::describe`].
+    /// The schemas of the maps, for the driver's OpenAPI document. By default any keys and values. If the
+    /// types derive `schemars::JsonSchema`, return [`DriverSchemas::of`].
+    #[cfg(feature = "openapi")]
     fn schemas(&self) -> DriverSchemas {
-        DriverSchemas::of::<Self>()
+        DriverSchemas::default()
     }
 }
 
+#[cfg(feature = "openapi")]
 impl DriverSchemas {
     /// The schemas of a driver's types.
     #[must_use]
-    pub fn of<D: Driver + ?Sized>() -> Self {
+    pub fn of<D>() -> Self
+    where
+        D: Driver<
+                LbSpec: schemars::JsonSchema,
+                LbInfo: schemars::JsonSchema,
+                Attributes: schemars::JsonSchema,
+                Parameters: schemars::JsonSchema,
+            > + ?Sized,
+    {
         Self {
-            lb_spec: Schema::of::<D::LbSpec>(),
-            lb_info: Schema::of::<D::LbInfo>(),
-            attributes: Schema::of::<D::Attributes>(),
-            parameters: Schema::of::<D::Parameters>(),
+            lb_spec: schema_of::<D::LbSpec>(),
+            lb_info: schema_of::<D::LbInfo>(),
+            attributes: schema_of::<D::Attributes>(),
+            parameters: schema_of::<D::Parameters>(),
         }
     }
 }
@@ -232,8 +243,8 @@ macro_rules! request {
             /// deletion of one load balancer, and for all operations on one backend. Opaque; a good
             /// name or tag for what is created, so that a deletion without `lbInfo` finds it.
             #[must_use]
-            pub fn object(&self) -> &str {
-                object_of(&self.record_id)
+            pub fn object_id(&self) -> &str {
+                object_id(&self.record_id)
             }
         }
     };

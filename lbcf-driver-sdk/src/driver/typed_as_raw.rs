@@ -8,11 +8,12 @@ use super::typed::{
     EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ListedBackend, ValidateBackend,
     ValidateLoadBalancer,
 };
-use crate::fields::{self, DriverSchemas, FieldError};
+#[cfg(feature = "openapi")]
+use crate::fields::DriverSchemas;
+use crate::fields::{self, FieldError};
 use crate::webhook as wire;
-use crate::webhook::{LoadBalancer, StringMap, WebhookInfo};
+use crate::webhook::{KubernetesObject, LoadBalancer, StringMap, WebhookInfo};
 use crate::{HookError, Rejection};
-use k8s_openapi::api::core::v1::Pod;
 
 impl<D: Driver> RawDriver for D {
     async fn healthz(&self, _request: wire::HealthzRequest) -> wire::HealthzResponse {
@@ -110,7 +111,7 @@ impl<D: Driver> RawDriver for D {
     async fn judge_pod_deregister(
         &self,
         request: wire::JudgePodDeregisterRequest,
-    ) -> Result<Vec<Pod>, Rejection> {
+    ) -> Result<Vec<KubernetesObject>, Rejection> {
         Driver::judge_pod_deregister(self, request).await
     }
 
@@ -149,6 +150,7 @@ impl<D: Driver> RawDriver for D {
         Driver::accepts_dry_run(self)
     }
 
+    #[cfg(feature = "openapi")]
     fn schemas(&self) -> DriverSchemas {
         Driver::schemas(self)
     }

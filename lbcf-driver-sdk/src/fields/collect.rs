@@ -47,7 +47,7 @@ pub(super) fn messages<T: DeserializeOwned>(
                 rest.insert(key, text);
             }
         }
-        match de::read::<T>(&rest, None) {
+        match de::read::<T>(&rest) {
             Ok(_) => break,
             Err(next) => problem = next,
         }

@@ -7,7 +7,6 @@ mod text;
 pub(super) use forms::is_json_list;
 
 use super::problem::{Problem, What};
-use super::recorder::Recorder;
 use crate::webhook::StringMap;
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, Visitor,
@@ -19,15 +18,12 @@ use std::collections::btree_map;
 use text::{Text, TextRole};
 
 /// Reads the map up to the first problem.
-pub(super) fn read<T: DeserializeOwned>(
-    map: &StringMap,
-    recorder: Option<&Recorder>,
-) -> Result<T, Problem> {
-    match T::deserialize(Map { map, recorder }) {
+pub(super) fn read<T: DeserializeOwned>(map: &StringMap) -> Result<T, Problem> {
+    match T::deserialize(Map { map }) {
         // A struct with a flattened map does not pass its fields' names, so its empty fields are only
         // recognised when they are read.
         Err(problem) if *problem.what() == What::Empty && problem.key().is_some() => {
-            without_empty_fields(map, problem, recorder)
+            without_empty_fields(map, problem)
         }
         read => read,
     }
@@ -36,7 +32,6 @@ pub(super) fn read<T: DeserializeOwned>(
 fn without_empty_fields<T: DeserializeOwned>(
     map: &StringMap,
     mut problem: Problem,
-    recorder: Option<&Recorder>,
 ) -> Result<T, Problem> {
     let mut rest = map.clone();
     loop {
@@ -44,10 +39,7 @@ fn without_empty_fields<T: DeserializeOwned>(
         if *problem.what() != What::Empty || !is_present {
             return Err(missing_as_empty(problem, map));
         }
-        match T::deserialize(Map {
-            map: &rest,
-            recorder,
-        }) {
+        match T::deserialize(Map { map: &rest }) {
             Ok(value) => return Ok(value),
             Err(next) => problem = next,
         }
@@ -65,26 +57,21 @@ fn missing_as_empty(problem: Problem, map: &StringMap) -> Problem {
 }
 
 #[derive(Clone, Copy)]
-struct Map<'r, 'de> {
+struct Map<'de> {
     map: &'de StringMap,
-    recorder: Option<&'r Recorder>,
 }
 
-impl<'r, 'de> Map<'r, 'de> {
-    fn entries(self, names: &'static [&'static str]) -> Entries<'r, 'de> {
+impl<'de> Map<'de> {
+    fn entries(self, names: &'static [&'static str]) -> Entries<'de> {
         Entries {
             entries: self.map.iter(),
             names,
             current: ("", ""),
             is_field: Cell::new(false),
-            recorder: self.recorder,
         }
     }
 
     fn is_empty(self) -> Result<(), Problem> {
-        if let Some(recorder) = self.recorder {
-            recorder.names(&[]);
-        }
         match self.map.keys().next() {
             Some(key) => Err(serde::de::Error::unknown_field(key, &[])),
             None => Ok(()),
@@ -92,7 +79,7 @@ impl<'r, 'de> Map<'r, 'de> {
     }
 }
 
-impl<'de> Deserializer<'de> for Map<'_, 'de> {
+impl<'de> Deserializer<'de> for Map<'de> {
     type Error = Problem;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
@@ -105,9 +92,6 @@ impl<'de> Deserializer<'de> for Map<'_, 'de> {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Problem> {
-        if let Some(recorder) = self.recorder {
-            recorder.names(names);
-        }
         visitor
             .visit_map(self.entries(names))
             .map_err(|problem| missing_as_empty(problem, self.map))
@@ -161,17 +145,16 @@ impl<'de> Deserializer<'de> for Map<'_, 'de> {
     }
 }
 
-struct Entries<'r, 'de> {
+struct Entries<'de> {
     entries: btree_map::Iter<'de, String, String>,
     /// The names of a struct's fields, whose empty texts count as absent and are skipped.
     names: &'static [&'static str],
     current: (&'de str, &'de str),
     /// True when the key was read as a field's name.
     is_field: Cell<bool>,
-    recorder: Option<&'r Recorder>,
 }
 
-impl<'de> MapAccess<'de> for Entries<'_, 'de> {
+impl<'de> MapAccess<'de> for Entries<'de> {
     type Error = Problem;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
@@ -183,13 +166,9 @@ impl<'de> MapAccess<'de> for Entries<'_, 'de> {
                 continue;
             }
             self.current = (key, value);
-            if let Some(recorder) = self.recorder {
-                recorder.reads(key);
-            }
             self.is_field.set(false);
-            let text = Text::new(key, TextRole::Key(&self.is_field), None);
-            let read = seed.deserialize(text);
-            return match read {
+            let text = Text::new(key, TextRole::Key(&self.is_field));
+            return match seed.deserialize(text) {
                 Ok(key) => Ok(Some(key)),
                 Err(problem) if problem.key().is_none() => Err(problem.at(key, value)),
                 Err(problem) => Err(problem),
@@ -205,7 +184,7 @@ impl<'de> MapAccess<'de> for Entries<'_, 'de> {
         } else {
             TextRole::Value
         };
-        seed.deserialize(Text::new(value, role, self.recorder))
+        seed.deserialize(Text::new(value, role))
             .map_err(|problem| problem.at(key, value))
     }
 

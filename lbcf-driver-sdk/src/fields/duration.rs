@@ -26,7 +26,6 @@
 //! descending order, of which the last may have a fraction: `1.5h`, `2h 30m`, `500ms`. A bare number, a
 //! sign and units of a day and more are refused as ambiguous.
 
-use super::kind::DURATION;
 use jiff::fmt::friendly::{Designator, Spacing, SpanParser, SpanPrinter};
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::ser::Serializer;
@@ -60,7 +59,7 @@ impl Visitor<'_> for Text {
     type Value = Duration;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(DURATION)
+        f.write_str("a duration such as 30s or 1m30s")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Duration, E> {

@@ -1,6 +1,5 @@
 //! A value as JSON text.
 
-use super::kind::JSON;
 use serde::de::{DeserializeOwned, Deserializer, Visitor};
 use serde::ser::{Error, Serializer};
 use serde::{Deserialize, Serialize};
@@ -71,7 +70,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Json<T> {
             type Value = Json<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(JSON)
+                f.write_str("JSON text")
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Json<T>, E> {
@@ -80,5 +79,20 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Json<T> {
         }
 
         deserializer.deserialize_str(Text(PhantomData))
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl<T> schemars::JsonSchema for Json<T> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Json".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string", "contentMediaType": "application/json"})
     }
 }

@@ -106,11 +106,27 @@ impl<'de, const MIN: u32, const MAX: u32, const DEFAULT: u32> Deserialize<'de>
     }
 }
 
+#[cfg(feature = "openapi")]
+impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> schemars::JsonSchema
+    for Number<MIN, MAX, DEFAULT>
+{
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Number".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "integer", "minimum": MIN, "maximum": MAX})
+    }
+}
+
 /// Begins the expectation of the visitor of [`Number`].
 pub(super) const BOUNDED: &str = "a number from ";
 
-/// The bounds in the expectation of [`Number`], whose words are those of
-/// [`Kind::Integer`](super::Kind::Integer).
+/// The bounds in the expectation of [`Number`], whose words are those of other integers.
 pub(super) fn bounds(expected: &str) -> Option<(i128, u128)> {
     let (min, max) = expected.strip_prefix(BOUNDED)?.split_once(" to ")?;
     Some((min.parse().ok()?, max.parse().ok()?))

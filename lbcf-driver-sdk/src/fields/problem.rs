@@ -29,8 +29,6 @@ pub(super) enum What {
     Unknown(&'static [&'static str]),
     /// The field occurs under two of its names.
     Twice,
-    /// Internal to the writer, which then writes the value as JSON.
-    NeedsJson,
 }
 
 impl Problem {
@@ -63,12 +61,6 @@ impl Problem {
         }
         details.key = Some(key.to_owned());
         details.value = Some(value.to_owned());
-        self
-    }
-
-    /// Adds the field, whose value has no text.
-    pub(super) fn in_field(mut self, key: &str) -> Self {
-        self.0.key = Some(key.to_owned());
         self
     }
 
@@ -150,7 +142,6 @@ fn describe(what: &What, key: Option<&str>) -> String {
             format!("unknown{meant} The keys are {keys}")
         }
         What::Twice => "is given twice, under two of its names".to_owned(),
-        What::NeedsJson => "is neither a text, a number, a bool nor a list of them".to_owned(),
     }
 }
 
@@ -199,11 +190,5 @@ impl serde::de::Error for Problem {
 
     fn duplicate_field(field: &'static str) -> Self {
         Self::about(field, What::Twice)
-    }
-}
-
-impl serde::ser::Error for Problem {
-    fn custom<T: Display>(message: T) -> Self {
-        Self::value(shown::message(message))
     }
 }

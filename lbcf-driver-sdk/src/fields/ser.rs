@@ -1,183 +1,95 @@
-//! Serializes a type to a map of strings.
+//! Writes a type as a map of strings, by way of its JSON.
 
-mod text;
-
-use super::problem::{Problem, What};
+use super::de::is_json_list;
+use super::problem::Problem;
 use crate::webhook::StringMap;
-use serde::ser::{Error as _, Impossible, Serialize, SerializeMap, SerializeStruct, Serializer};
-use text::Text;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::ser::Serialize;
+use serde_json::value::RawValue;
+use std::fmt;
 
 pub(super) fn write<T: Serialize>(fields: &T) -> Result<StringMap, Problem> {
-    fields.serialize(Map)
+    let json = serde_json::to_string(fields).map_err(Problem::custom)?;
+    let what = match json.as_bytes().first() {
+        Some(b'{') => return entries(&json),
+        Some(b'n') => return Ok(StringMap::new()),
+        Some(b'"') => "a text",
+        Some(b'[') => "a list",
+        Some(b't' | b'f') => "a bool",
+        _ => "a number",
+    };
+    Err(Problem::value(format!(
+        "a map of strings cannot represent {what}: use a struct or a map"
+    )))
 }
 
-/// The text of a value; `None` for `None` and the like.
-fn text<T: Serialize + ?Sized>(value: &T) -> Result<Option<String>, Problem> {
-    match value.serialize(Text::Value) {
-        Err(problem) if *problem.what() == What::NeedsJson => serde_json::to_string(value)
-            .map(Some)
-            .map_err(Problem::custom),
-        written => written,
-    }
-}
-
-/// Accepts only what a map of strings can represent.
-struct Map;
-
-impl Map {
-    fn refuse<T>(what: &str) -> Result<T, Problem> {
-        Err(Problem::value(format!(
-            "a map of strings cannot represent {what}: use a struct or a map"
-        )))
-    }
-}
-
-macro_rules! refuse {
-    ($($method:ident($($type:ty),*) -> $ok:ty, $what:literal;)*) => {$(
-        fn $method(self, $(_: $type),*) -> Result<$ok, Problem> {
-            Self::refuse($what)
-        }
-    )*};
-}
-
-type No = Impossible<StringMap, Problem>;
-
-impl Serializer for Map {
-    type Ok = StringMap;
-    type Error = Problem;
-    type SerializeSeq = No;
-    type SerializeTuple = No;
-    type SerializeTupleStruct = No;
-    type SerializeTupleVariant = No;
-    type SerializeMap = Entries;
-    type SerializeStruct = Entries;
-    type SerializeStructVariant = No;
-
-    fn serialize_map(self, _: Option<usize>) -> Result<Entries, Problem> {
-        Ok(Entries::default())
-    }
-
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Entries, Problem> {
-        Ok(Entries::default())
-    }
-
-    fn serialize_none(self) -> Result<StringMap, Problem> {
-        Ok(StringMap::new())
-    }
-
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<StringMap, Problem> {
-        value.serialize(self)
-    }
-
-    fn serialize_unit(self) -> Result<StringMap, Problem> {
-        Ok(StringMap::new())
-    }
-
-    fn serialize_unit_struct(self, _: &'static str) -> Result<StringMap, Problem> {
-        Ok(StringMap::new())
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        value: &T,
-    ) -> Result<StringMap, Problem> {
-        value.serialize(self)
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-        value: &T,
-    ) -> Result<StringMap, Problem> {
-        let mut entries = Entries::default();
-        entries.add(variant.to_owned(), value)?;
-        Ok(entries.map)
-    }
-
-    refuse! {
-        serialize_bool(bool) -> StringMap, "a bool";
-        serialize_i8(i8) -> StringMap, "a number";
-        serialize_i16(i16) -> StringMap, "a number";
-        serialize_i32(i32) -> StringMap, "a number";
-        serialize_i64(i64) -> StringMap, "a number";
-        serialize_i128(i128) -> StringMap, "a number";
-        serialize_u8(u8) -> StringMap, "a number";
-        serialize_u16(u16) -> StringMap, "a number";
-        serialize_u32(u32) -> StringMap, "a number";
-        serialize_u64(u64) -> StringMap, "a number";
-        serialize_u128(u128) -> StringMap, "a number";
-        serialize_f32(f32) -> StringMap, "a number";
-        serialize_f64(f64) -> StringMap, "a number";
-        serialize_char(char) -> StringMap, "a character";
-        serialize_str(&str) -> StringMap, "a text";
-        serialize_bytes(&[u8]) -> StringMap, "bytes";
-        serialize_unit_variant(&'static str, u32, &'static str) -> StringMap, "a word";
-        serialize_seq(Option<usize>) -> No, "a list";
-        serialize_tuple(usize) -> No, "a tuple";
-        serialize_tuple_struct(&'static str, usize) -> No, "a tuple";
-        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> No, "a tuple";
-        serialize_struct_variant(&'static str, u32, &'static str, usize) -> No, "such a variant";
-    }
-}
-
-#[derive(Default)]
-struct Entries {
-    map: StringMap,
-    /// The key of the next value.
-    key: String,
-}
-
-impl Entries {
-    fn add<T: Serialize + ?Sized>(&mut self, key: String, value: &T) -> Result<(), Problem> {
-        let written = match text(value) {
-            Ok(None) => return Ok(()),
-            Ok(Some(text)) if self.map.contains_key(&key) => {
-                let twice = "is given twice: by a field and by a flattened map";
-                Err(Problem::value(twice).at(&key, &text))
-            }
-            Ok(Some(text)) => Ok(text),
-            Err(problem) => Err(problem.in_field(&key)),
+fn entries(object: &str) -> Result<StringMap, Problem> {
+    let mut map = StringMap::new();
+    let Entries(entries) = serde_json::from_str(object).map_err(Problem::custom)?;
+    for (key, value) in entries {
+        let Some(text) = text(value.get()).map_err(Problem::custom)? else {
+            continue;
         };
-        self.map.insert(key, written?);
-        Ok(())
+        if map.contains_key(&key) {
+            let twice = "is given twice: by a field and by a flattened map";
+            return Err(Problem::value(twice).at(&key, &text));
+        }
+        map.insert(key, text);
+    }
+    Ok(map)
+}
+
+/// An object's entries, with keys that occur twice.
+struct Entries<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct All;
+
+        impl<'de> Visitor<'de> for All {
+            type Value = Entries<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<'de>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+
+        deserializer.deserialize_map(All)
     }
 }
 
-impl SerializeStruct for Entries {
-    type Ok = StringMap;
-    type Error = Problem;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), Problem> {
-        self.add(key.to_owned(), value)
-    }
-
-    fn end(self) -> Result<StringMap, Problem> {
-        Ok(self.map)
-    }
+/// The text of a JSON value; `None` for `null`.
+fn text(json: &str) -> serde_json::Result<Option<String>> {
+    Ok(match json.as_bytes().first() {
+        Some(b'n') => None,
+        Some(b'"') => Some(serde_json::from_str(json)?),
+        Some(b'[') => Some(list(json)?.unwrap_or_else(|| json.to_owned())),
+        Some(b'{') => Some(json.to_owned()),
+        // A fraction that is whole is written as a whole number, and an exponent without plus.
+        _ => Some(json.strip_suffix(".0").unwrap_or(json).replace("e+", "e")),
+    })
 }
 
-impl SerializeMap for Entries {
-    type Ok = StringMap;
-    type Error = Problem;
-
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Problem> {
-        self.key = text(key)?.ok_or_else(|| Problem::value("a key has no text"))?;
-        Ok(())
+/// The items separated by commas, as in `80,443`; `None` where that could not be read back.
+fn list(json: &str) -> serde_json::Result<Option<String>> {
+    let mut texts = Vec::new();
+    for item in serde_json::from_str::<Vec<&RawValue>>(json)? {
+        let is_plain = !item.get().starts_with(['{', '[']);
+        let Some(text) = text(item.get())?.filter(|_| is_plain) else {
+            return Ok(None);
+        };
+        if text.is_empty() || text.contains(',') || text.trim() != text {
+            return Ok(None);
+        }
+        texts.push(text);
     }
-
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Problem> {
-        let key = std::mem::take(&mut self.key);
-        self.add(key, value)
-    }
-
-    fn end(self) -> Result<StringMap, Problem> {
-        Ok(self.map)
-    }
+    Ok(Some(texts.join(",")).filter(|list| !is_json_list(list)))
 }

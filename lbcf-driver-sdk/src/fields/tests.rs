@@ -1,7 +1,6 @@
 //! Conversions of texts, error messages, and round trips.
 
 mod messages;
-mod probing;
 mod round_trip;
 mod values;
 mod whole;

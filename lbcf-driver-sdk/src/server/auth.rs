@@ -1,7 +1,7 @@
 //! Bearer tokens: a call without the right token gets 401 before its body is read.
 
-use super::ServerError;
 use super::reject::reject;
+use super::{ServerError, Settings};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -9,26 +9,9 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use lbcf_serving::secret::Token;
 use lbcf_serving::watched_file::{FileError, WatchedFiles};
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
-
-/// Where the token comes from.
-#[derive(Debug)]
-pub(super) enum TokenSource {
-    Given(Result<Token, ServerError>),
-    /// A file that may change.
-    File(PathBuf),
-}
-
-impl TokenSource {
-    pub(super) fn given(text: &str) -> Self {
-        let token = read(text.as_bytes());
-        Self::Given(token.map_err(|problem| ServerError::Token { problem }))
-    }
-}
 
 /// White space around the token is not part of it.
 fn read(text: &[u8]) -> Result<Token, &'static str> {
@@ -46,30 +29,36 @@ pub(super) struct TokenAuth {
 }
 
 impl TokenAuth {
-    /// Reads the token; one in a file is read again at this interval.
-    pub(super) async fn new(source: TokenSource, interval: Duration) -> Result<Self, ServerError> {
-        let path = match source {
-            TokenSource::Given(token) => {
-                let (_, current) = watch::channel(token?);
-                return Ok(Self {
-                    current,
-                    _watching: None,
-                });
+    /// Reads the token, if callers need one; a file is read again as the settings say.
+    pub(super) async fn new(settings: &Settings) -> Result<Option<Self>, ServerError> {
+        let path = match (&settings.token, &settings.token_file) {
+            (None, None) => return Ok(None),
+            (Some(_), Some(_)) => {
+                let problem = "a token and a file of one: set one of the two";
+                return Err(ServerError::Settings(problem));
             }
-            TokenSource::File(path) => path,
+            (Some(token), None) => {
+                let token = read(token.0.as_bytes());
+                let token = token.map_err(|problem| ServerError::Token { problem })?;
+                return Ok(Some(Self {
+                    current: watch::channel(token).1,
+                    _watching: None,
+                }));
+            }
+            (None, Some(path)) => path.clone(),
         };
         let files = WatchedFiles::new("token", vec![path.clone()], move |contents| {
             read(&contents.concat()).map_err(|problem| FileError::contents(&path, problem))
         });
         let (token, files) = files.load().await?;
         let (change, current) = watch::channel(token);
-        let watching = files.watch(interval, move |token| {
+        let watching = files.watch(settings.reload_every(), move |token| {
             change.send_replace(token);
         });
-        Ok(Self {
+        Ok(Some(Self {
             current,
             _watching: Some(AbortOnDropHandle::new(tokio::spawn(watching))),
-        })
+        }))
     }
 
     fn admits(&self, headers: &HeaderMap) -> bool {

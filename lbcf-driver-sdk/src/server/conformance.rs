@@ -9,7 +9,7 @@ use axum::routing::get;
 const PATH: &str = "/.well-known/lbcf/conformance";
 
 /// `GET /.well-known/lbcf/conformance`, to merge into the router of the webhooks: the text of the
-/// driver's conformance fixture, YAML or JSON. [`Server::conformance_fixture`](super::Server::conformance_fixture)
+/// driver's conformance fixture, YAML or JSON. [`Settings::conformance_fixture`](super::Settings::conformance_fixture)
 /// does so for a [`Server`](super::Server).
 ///
 /// ```

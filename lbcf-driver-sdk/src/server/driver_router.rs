@@ -1,6 +1,7 @@
 //! The router around a driver, and its settings.
 
-use super::context::{Context, Settings};
+use super::Settings;
+use super::context::Context;
 use super::hooks::{Hooks, RunningHooks};
 use super::limits::HookPermits;
 use super::metrics::{self, Metrics};
@@ -9,9 +10,8 @@ use crate::RawDriver;
 use prometheus::Registry;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// Settings of the router around a driver.
+/// The router around a driver: of its [`Settings`], those that limit hooks and bodies apply.
 ///
 /// ```
 /// # use lbcf_driver_sdk::webhook::{
@@ -30,12 +30,10 @@ use std::time::Duration;
 /// #         Ok(())
 /// #     }
 /// # }
-/// use lbcf_driver_sdk::server::DriverRouter;
-/// use std::time::Duration;
+/// use lbcf_driver_sdk::server::{DriverRouter, Settings};
 ///
-/// let driver = DriverRouter::new(MyCloud)
-///     .answer_within(Duration::from_secs(4))
-///     .max_running_hooks(32);
+/// let settings = Settings { max_running_hooks: 32, ..Settings::default() };
+/// let driver = DriverRouter::with(MyCloud, settings);
 /// let app = axum::Router::new()
 ///     .merge(driver.metrics_router())
 ///     .nest("/my-cloud", driver.build());
@@ -43,79 +41,25 @@ use std::time::Duration;
 /// ```
 pub struct DriverRouter<D> {
     driver: Arc<D>,
-    settings: Settings,
+    pub(super) settings: Settings,
     hooks: RunningHooks,
     metrics: Arc<Metrics>,
 }
 
 impl<D: RawDriver> DriverRouter<D> {
-    /// A router with the default settings, which each setter names.
+    /// A router with the default settings.
     pub fn new(driver: D) -> Self {
+        Self::with(driver, Settings::default())
+    }
+
+    /// A router with these settings.
+    pub fn with(driver: D, settings: Settings) -> Self {
         Self {
             driver: Arc::new(driver),
-            settings: Settings {
-                // The controller hangs up after 10 s by default.
-                answer_within: Duration::from_secs(8),
-                keep_results: Duration::from_secs(600),
-                // etcd limits a pod to 1.5 MiB, and judgePodDeregister sends several.
-                body_limit: 4 << 20,
-                max_running_hooks: 256,
-                max_waiting_hooks: 10_000,
-            },
+            settings,
             hooks: RunningHooks::default(),
             metrics: Arc::new(Metrics::new()),
         }
-    }
-
-    /// The deadline for the response to a call (default 8 s): an unfinished operation is then
-    /// answered with `Running`, an unfinished decision with "no". Set it below the controller's
-    /// timeout. With zero every operation is first answered with `Running`, and every decision is
-    /// "no".
-    #[must_use]
-    pub const fn answer_within(mut self, limit: Duration) -> Self {
-        self.settings.answer_within = limit;
-        self
-    }
-
-    /// The time that the result of an operation waits for the next call to collect it (default 10
-    /// minutes). Set it above the controller's longest retry interval: after this time the next call
-    /// runs the hook again. With zero no result is kept, so an operation that takes longer than
-    /// [`answer_within`](Self::answer_within) only succeeds if it finds its work done when it is
-    /// called again.
-    #[must_use]
-    pub const fn keep_results(mut self, time: Duration) -> Self {
-        self.settings.keep_results = time;
-        self
-    }
-
-    /// The limit of a request's body in bytes (default 4 MiB). With zero only `healthz` can be
-    /// called.
-    #[must_use]
-    pub const fn body_limit(mut self, bytes: usize) -> Self {
-        self.settings.body_limit = bytes;
-        self
-    }
-
-    /// The limit of hooks that run at a time (default 256; 0 counts as 1). Further operations wait,
-    /// and are answered with `Running` meanwhile; further decisions wait until their deadline and
-    /// are then "no". `healthz` never waits.
-    ///
-    /// An operation that waits for another one does not count, so hooks cannot block each other,
-    /// however low the limit.
-    #[must_use]
-    pub const fn max_running_hooks(mut self, hooks: usize) -> Self {
-        self.settings.max_running_hooks = hooks;
-        self
-    }
-
-    /// The limit of hooks that wait, for earlier operations or for a permit to run (default
-    /// 10,000). Beyond it a call is answered at once and its hook does not start: an operation with
-    /// `Running` and a delay, a decision with "no". The same applies while the requests of waiting
-    /// hooks take more than 256 MiB. With zero only hooks that can run at once are started.
-    #[must_use]
-    pub const fn max_waiting_hooks(mut self, hooks: usize) -> Self {
-        self.settings.max_waiting_hooks = hooks;
-        self
     }
 
     #[cfg(feature = "testing")]

@@ -1,14 +1,10 @@
 //! Builders of pods, services and endpoints.
 
 use crate::webhook::{
-    AddressType, BackendPort, EndpointBackend, EndpointService, PodBackend, Protocol,
-    ServiceBackend,
+    AddressType, BackendPort, EndpointBackend, EndpointService, KubernetesObject, NodeAddress,
+    PodBackend, Protocol, ServiceBackend,
 };
-use k8s_openapi::api::core::v1::{
-    Container, ContainerPort, NodeAddress, Pod, PodCondition, PodIP, PodSpec, PodStatus, Service,
-    ServicePort, ServiceSpec,
-};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
@@ -16,37 +12,29 @@ use std::net::IpAddr;
 /// The backend's port is the last [port](PodBuilder::port) that was added, or TCP 80.
 ///
 /// ```
-/// use k8s_openapi::api::core::v1::Pod;
 /// use lbcf_driver_sdk::testing::pod;
+/// use lbcf_driver_sdk::webhook::KubernetesObject;
 ///
-/// let web: Pod = pod("web-0").ip("10.0.0.7").port(80).label("app", "web").into();
-/// assert_eq!(web.status.unwrap().pod_ip.as_deref(), Some("10.0.0.7"));
+/// let web: KubernetesObject = pod("web-0").ip("10.0.0.7").port(80).label("app", "web").into();
+/// assert_eq!(web.ips, ["10.0.0.7"]);
 /// ```
 #[must_use]
 pub fn pod(name: impl Into<String>) -> PodBuilder {
     let name = name.into();
     let [.., b, c, d] = derived_from(&name).to_be_bytes();
-    let pod = Pod {
-        spec: Some(PodSpec {
-            node_name: Some("node-1".into()),
-            containers: vec![Container {
-                name: "main".into(),
-                ..Container::default()
-            }],
-            ..PodSpec::default()
-        }),
-        status: Some(PodStatus {
-            host_ip: Some("192.0.2.1".into()),
-            ..PodStatus::default()
-        }),
-        metadata: metadata(name),
-    };
+    let pod = json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata(&name),
+        "spec": {"containers": [{"name": "main", "ports": []}]},
+    });
     let port = BackendPort {
         port: 80,
         protocol: Protocol::Tcp,
     };
     PodBuilder { pod, port }
         .ip(format!("10.{b}.{c}.{d}"))
+        .on_node("node-1", "192.0.2.1")
         .phase("Running")
         .ready(true)
 }
@@ -64,20 +52,21 @@ pub fn pod(name: impl Into<String>) -> PodBuilder {
 /// ```
 #[must_use]
 pub fn service(name: impl Into<String>) -> ServiceBuilder {
-    let service = Service {
-        metadata: metadata(name.into()),
-        spec: Some(ServiceSpec {
-            type_: Some("NodePort".into()),
-            ..ServiceSpec::default()
-        }),
-        status: None,
-    };
-    ServiceBuilder(ServiceBackend {
+    let service = json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata(&name.into()),
+        "spec": {"type": "NodePort", "ports": []},
+    });
+    let port = BackendPort::default();
+    ServiceBuilder {
         service,
-        port: BackendPort::default(),
-        node_name: "node-1".into(),
-        node_addresses: vec![node_address("InternalIP", "192.0.2.1")],
-    })
+        port,
+        node_name: String::new(),
+        node_addresses: Vec::new(),
+    }
+    .on_node("node-1")
+    .node_address("InternalIP", "192.0.2.1")
 }
 
 /// An endpoint of the service `default/web` with this address, TCP port 80, which serves. Its type follows
@@ -122,26 +111,31 @@ pub fn endpoint(address: impl Into<String>) -> EndpointBackend {
 /// Builds a pod, starting from [`pod`].
 #[derive(Debug, Clone)]
 pub struct PodBuilder {
-    pod: Pod,
+    pod: Value,
     port: BackendPort,
 }
 
 /// Builds a service's node port, starting from [`service`].
 #[derive(Debug, Clone)]
-pub struct ServiceBuilder(ServiceBackend);
+pub struct ServiceBuilder {
+    service: Value,
+    port: BackendPort,
+    node_name: String,
+    node_addresses: Vec<NodeAddress>,
+}
 
 impl PodBuilder {
     /// Sets the namespace (default `default`).
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
-        self.pod.metadata.namespace = Some(namespace.into());
+        self.pod["metadata"]["namespace"] = namespace.into().into();
         self
     }
 
     /// Sets the uid (default derived from the name).
     #[must_use]
     pub fn uid(mut self, uid: impl Into<String>) -> Self {
-        self.pod.metadata.uid = Some(uid.into());
+        self.pod["metadata"]["uid"] = uid.into().into();
         self
     }
 
@@ -149,18 +143,16 @@ impl PodBuilder {
     #[must_use]
     pub fn ip(mut self, ip: impl Into<String>) -> Self {
         let ip = ip.into();
-        let status = self.status();
-        status.pod_ips = Some(vec![PodIP { ip: ip.clone() }]);
-        status.pod_ip = Some(ip);
+        self.pod["status"]["podIPs"] = json!([{"ip": ip}]);
+        self.pod["status"]["podIP"] = ip.into();
         self
     }
 
     /// Removes the address, as before a pod is scheduled.
     #[must_use]
     pub fn without_ip(mut self) -> Self {
-        let status = self.status();
-        status.pod_ip = None;
-        status.pod_ips = None;
+        self.pod["status"]["podIPs"] = Value::Null;
+        self.pod["status"]["podIP"] = Value::Null;
         self
     }
 
@@ -173,71 +165,55 @@ impl PodBuilder {
     /// Adds a port to the container; it becomes the backend's port.
     #[must_use]
     pub fn protocol_port(mut self, protocol: Protocol, port: u16) -> Self {
-        let port = i32::from(port);
+        let added = json!({"containerPort": port, "protocol": protocol});
+        push(&mut self.pod["spec"]["containers"][0]["ports"], added);
+        let port = port.into();
         self.port = BackendPort { port, protocol };
-        let containers = self.pod.spec.iter_mut().flat_map(|s| &mut s.containers);
-        for container in containers {
-            container.ports.get_or_insert_default().push(ContainerPort {
-                container_port: port,
-                protocol: Some(protocol.as_str().into()),
-                ..ContainerPort::default()
-            });
-        }
         self
     }
 
     /// Adds a label to the pod's metadata.
     #[must_use]
     pub fn label(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        let labels = self.pod.metadata.labels.get_or_insert_default();
-        labels.insert(key.into(), value.into());
+        self.pod["metadata"]["labels"][key.into()] = value.into().into();
         self
     }
 
     /// Adds an annotation to the pod's metadata.
     #[must_use]
     pub fn annotation(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        let annotations = self.pod.metadata.annotations.get_or_insert_default();
-        annotations.insert(key.into(), value.into());
+        self.pod["metadata"]["annotations"][key.into()] = value.into().into();
         self
     }
 
     /// Sets the node's name and address (default `node-1`, 192.0.2.1).
     #[must_use]
     pub fn on_node(mut self, name: impl Into<String>, host_ip: impl Into<String>) -> Self {
-        self.pod.spec.get_or_insert_default().node_name = Some(name.into());
-        self.status().host_ip = Some(host_ip.into());
+        self.pod["spec"]["nodeName"] = name.into().into();
+        self.pod["status"]["hostIP"] = host_ip.into().into();
         self
     }
 
     /// Sets the phase, such as `Pending` (default `Running`).
     #[must_use]
     pub fn phase(mut self, phase: impl Into<String>) -> Self {
-        self.status().phase = Some(phase.into());
+        self.pod["status"]["phase"] = phase.into().into();
         self
     }
 
     /// Sets the `Ready` condition (default true).
     #[must_use]
     pub fn ready(mut self, ready: bool) -> Self {
-        self.status().conditions = Some(vec![PodCondition {
-            type_: "Ready".into(),
-            status: if ready { "True" } else { "False" }.into(),
-            ..PodCondition::default()
-        }]);
+        let status = if ready { "True" } else { "False" };
+        self.pod["status"]["conditions"] = json!([{"type": "Ready", "status": status}]);
         self
     }
 
     /// Sets the deletion timestamp.
     #[must_use]
     pub fn deleting(mut self) -> Self {
-        let since = k8s_openapi::jiff::Timestamp::UNIX_EPOCH;
-        self.pod.metadata.deletion_timestamp = Some(Time(since));
+        self.pod["metadata"]["deletionTimestamp"] = "1970-01-01T00:00:00Z".into();
         self
-    }
-
-    fn status(&mut self) -> &mut PodStatus {
-        self.pod.status.get_or_insert_default()
     }
 }
 
@@ -245,7 +221,7 @@ impl ServiceBuilder {
     /// Sets the namespace (default `default`).
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
-        self.0.service.metadata.namespace = Some(namespace.into());
+        self.service["metadata"]["namespace"] = namespace.into().into();
         self
     }
 
@@ -258,75 +234,72 @@ impl ServiceBuilder {
     /// Adds a port with its node port; it becomes the backend's port.
     #[must_use]
     pub fn protocol_node_port(mut self, protocol: Protocol, port: u16, node_port: u16) -> Self {
-        let port = i32::from(port);
-        self.0.port = BackendPort { port, protocol };
-        let spec = self.0.service.spec.get_or_insert_default();
-        spec.ports.get_or_insert_default().push(ServicePort {
-            port,
-            node_port: Some(node_port.into()),
-            protocol: Some(protocol.as_str().into()),
-            ..ServicePort::default()
-        });
+        let added = json!({"port": port, "nodePort": node_port, "protocol": protocol});
+        push(&mut self.service["spec"]["ports"], added);
+        let port = port.into();
+        self.port = BackendPort { port, protocol };
         self
     }
 
     /// Sets the node, without addresses; see [`node_address`](Self::node_address).
     #[must_use]
     pub fn on_node(mut self, name: impl Into<String>) -> Self {
-        self.0.node_name = name.into();
-        self.0.node_addresses.clear();
+        self.node_name = name.into();
+        self.node_addresses.clear();
         self
     }
 
     /// Adds an address of the node, with its kind, such as `InternalIP`.
     #[must_use]
     pub fn node_address(mut self, kind: impl Into<String>, address: impl Into<String>) -> Self {
-        self.0.node_addresses.push(node_address(kind, address));
+        self.node_addresses.push(NodeAddress {
+            kind: kind.into(),
+            address: address.into(),
+        });
         self
     }
 }
 
-impl From<PodBuilder> for Pod {
+impl From<PodBuilder> for KubernetesObject {
     fn from(builder: PodBuilder) -> Self {
-        builder.pod
+        object(&builder.pod)
     }
 }
 
 impl From<PodBuilder> for PodBackend {
     fn from(PodBuilder { pod, port }: PodBuilder) -> Self {
+        let pod = object(&pod);
         Self { pod, port }
     }
 }
 
 impl From<ServiceBuilder> for ServiceBackend {
     fn from(builder: ServiceBuilder) -> Self {
-        builder.0
+        Self {
+            service: object(&builder.service),
+            port: builder.port,
+            node_name: builder.node_name,
+            node_addresses: builder.node_addresses,
+        }
     }
 }
 
-impl From<ServiceBuilder> for Service {
-    fn from(builder: ServiceBuilder) -> Self {
-        builder.0.service
+fn object(json: &Value) -> KubernetesObject {
+    match KubernetesObject::of(json) {
+        Ok(object) => object,
+        Err(error) => panic!("{json}: {error}"),
     }
 }
 
-fn metadata(name: String) -> ObjectMeta {
-    ObjectMeta {
-        namespace: Some("default".into()),
-        uid: Some(format!(
-            "00000000-0000-4000-8000-{:012x}",
-            derived_from(&name)
-        )),
-        name: Some(name),
-        ..ObjectMeta::default()
+fn push(list: &mut Value, item: Value) {
+    if let Value::Array(items) = list {
+        items.push(item);
     }
 }
 
-fn node_address(kind: impl Into<String>, address: impl Into<String>) -> NodeAddress {
-    NodeAddress {
-        type_: kind.into(),
-        address: address.into(),
-    }
+fn metadata(name: &str) -> Value {
+    let uid = format!("00000000-0000-4000-8000-{:012x}", derived_from(name));
+    json!({"namespace": "default", "uid": uid, "name": name})
 }
 
 /// 24 bits derived from a name, the same in every run.

@@ -42,12 +42,12 @@ impl<D: RawDriver> TestDriver<D> {
     /// Wraps a router with other settings.
     ///
     /// ```
-    /// use lbcf_driver_sdk::server::DriverRouter;
+    /// use lbcf_driver_sdk::server::{DriverRouter, Settings};
     /// use lbcf_driver_sdk::testing::TestDriver;
     /// # use std::time::Duration;
     /// # fn example(my_driver: impl lbcf_driver_sdk::RawDriver) {
-    /// let router = DriverRouter::new(my_driver).answer_within(Duration::from_secs(2));
-    /// let driver = TestDriver::with(router);
+    /// let settings = Settings { answer_within: Duration::from_secs(2), ..Settings::default() };
+    /// let driver = TestDriver::with(DriverRouter::with(my_driver, settings));
     /// # }
     /// ```
     #[must_use]

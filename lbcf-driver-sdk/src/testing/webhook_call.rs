@@ -2,13 +2,13 @@
 
 use crate::fields::{self, Fields};
 use crate::webhook::{
-    self, BackendType, Class, EndpointBackend, Operation, PodBackend, ServiceBackend, StringMap,
-    Webhook, for_each_webhook,
+    self, BackendType, Class, EndpointBackend, KubernetesObject, Operation, PodBackend,
+    ServiceBackend, StringMap, Webhook, for_each_webhook,
 };
-use k8s_openapi::api::core::v1::Pod;
 use serde_json::Value;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::SystemTime;
 
 /// A call of one webhook, created by a function with the webhook's name, such as [`ensure_backend`].
 /// Fields that are not set are empty.
@@ -253,12 +253,19 @@ impl WebhookCall<webhook::DeregisterBackend> {
         self.request.backend_addr = addr.to_string();
         self
     }
+
+    /// Sets since when the deregistration is requested, as for a backend that drains (default: unknown).
+    #[must_use]
+    pub const fn first_requested_at(mut self, time: SystemTime) -> Self {
+        self.request.first_requested_at = Some(time);
+        self
+    }
 }
 
 impl WebhookCall<webhook::JudgePodDeregister> {
     /// Adds a pod that is not ready.
     #[must_use]
-    pub fn pod(mut self, pod: impl Into<Pod>) -> Self {
+    pub fn pod(mut self, pod: impl Into<KubernetesObject>) -> Self {
         self.request.not_ready_pods.push(pod.into());
         self
     }

@@ -2,8 +2,10 @@
 
 use super::operation::{operation_request, operation_response};
 use super::verdict::{open_enum, verdict_response};
-use super::{BackendPort, EndpointBackend, Operation, StringMap, VerdictRequest};
-use k8s_openapi::api::core::v1::{NodeAddress, Pod, Service};
+use super::{
+    BackendPort, EndpointBackend, KubernetesObject, NodeAddress, Operation, StringMap,
+    VerdictRequest,
+};
 use serde::{Deserialize, Serialize, Serializer};
 use std::time::SystemTime;
 
@@ -31,9 +33,8 @@ open_enum!(BackendType: Pod, Service, Static);
 #[serde(rename_all = "camelCase")]
 pub struct PodBackend {
     /// The pod, whole, as an object; a JSON string is read too.
-    #[serde(deserialize_with = "crate::wire::object_or_json_string")]
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
-    pub pod: Pod,
+    pub pod: KubernetesObject,
     /// The port to register.
     pub port: BackendPort,
 }
@@ -45,7 +46,7 @@ pub struct PodBackend {
 pub struct ServiceBackend {
     /// The service, whole, as an object; a JSON string is read too.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
-    pub service: Service,
+    pub service: KubernetesObject,
     /// The port to register.
     pub port: BackendPort,
     /// The name of the node.
@@ -59,8 +60,7 @@ pub struct ServiceBackend {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ServiceOnTheWire {
-    #[serde(deserialize_with = "crate::wire::object_or_json_string")]
-    service: Service,
+    service: KubernetesObject,
     port: BackendPort,
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     node_name: String,

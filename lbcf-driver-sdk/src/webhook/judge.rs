@@ -1,8 +1,7 @@
 //! `judgePodDeregister`.
 
-use super::VerdictRequest;
 use super::verdict::verdict_response;
-use k8s_openapi::api::core::v1::Pod;
+use super::{KubernetesObject, VerdictRequest};
 use serde::{Deserialize, Serialize};
 
 /// Asks which of these pods stay registered although they are not ready.
@@ -14,9 +13,9 @@ pub struct JudgePodDeregisterRequest {
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub dry_run: bool,
     /// The pods that are neither ready nor being deleted.
-    #[serde(default, deserialize_with = "crate::wire::objects_or_json_strings")]
+    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
-    pub not_ready_pods: Vec<Pod>,
+    pub not_ready_pods: Vec<KubernetesObject>,
 }
 
 impl VerdictRequest for JudgePodDeregisterRequest {
@@ -27,10 +26,10 @@ impl VerdictRequest for JudgePodDeregisterRequest {
 
 verdict_response! {
     /// The pods that stay registered.
-    JudgePodDeregisterResponse => Vec<Pod> {
+    JudgePodDeregisterResponse => Vec<KubernetesObject> {
         /// Pods of the request that stay registered; their names and namespaces suffice.
-        #[serde(default, deserialize_with = "crate::wire::objects_or_json_strings")]
+        #[serde(default, deserialize_with = "crate::wire::null_as_default")]
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
-        do_not_deregister: Vec<Pod>
+        do_not_deregister: Vec<KubernetesObject>
     }
 }

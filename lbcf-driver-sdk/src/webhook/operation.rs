@@ -39,13 +39,13 @@ impl<T> LoadBalancer<T, T> {
 /// `deleteLoadBalancer(42)`. A `recordID` of another form is returned whole.
 ///
 /// ```
-/// use lbcf_driver_sdk::webhook::object_of;
+/// use lbcf_driver_sdk::webhook::object_id;
 ///
-/// assert_eq!(object_of("createLoadBalancer(42)"), "42");
-/// assert_eq!(object_of("42"), "42");
+/// assert_eq!(object_id("createLoadBalancer(42)"), "42");
+/// assert_eq!(object_id("42"), "42");
 /// ```
 #[must_use]
-pub fn object_of(record_id: &str) -> &str {
+pub fn object_id(record_id: &str) -> &str {
     let object = record_id.split_once('(');
     object
         .and_then(|(_, object)| object.strip_suffix(')'))
@@ -59,9 +59,9 @@ pub trait OperationRequest {
     /// same in every call, also after parameters change: concurrent calls with equal
     /// identifiers may be joined, but a past result must not be reused.
     fn record_id(&self) -> &str;
-    /// The object that the operation belongs to: see [`object_of`].
-    fn object(&self) -> &str {
-        object_of(self.record_id())
+    /// The object that the operation belongs to: see [`object_id`].
+    fn object_id(&self) -> &str {
+        object_id(self.record_id())
     }
     /// Different in each call, for logs.
     fn retry_id(&self) -> &str;

@@ -1,17 +1,15 @@
 //! Serde helpers for fields on which existing controllers, drivers and documents disagree.
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
 
-/// The newtype name with which Kubernetes' objects are requested from a deserializer. The
-/// [streaming](super::streaming) one recognises it and visits the object as a map, or the list as a
-/// sequence. Others visit a newtype, from which a JSON value is read first.
-pub(super) const KUBERNETES_OBJECTS: &str = "lbcf_driver_sdk::wire::KubernetesObjects";
+/// The newtype name with which an object of Kubernetes is requested from a deserializer. The
+/// [streaming](super::streaming) one recognises it and visits the object's text. Others visit a newtype, from
+/// which a JSON value is read first.
+pub(super) const KUBERNETES_OBJECT: &str = "lbcf_driver_sdk::wire::KubernetesObject";
 
 /// Reads `null` like an absent field, as the default.
 pub(crate) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
@@ -34,90 +32,42 @@ pub(crate) fn empty_map_as_null<S: Serializer>(
     }
 }
 
-/// The original documents show pods and services as JSON in a string; controllers send objects.
-pub(crate) fn object_or_json_string<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: DeserializeOwned,
-{
-    deserializer.deserialize_newtype_struct(KUBERNETES_OBJECTS, OneObject(PhantomData))
-}
+/// The JSON of an object of Kubernetes. The original documents show pods and services as JSON in a string;
+/// controllers send objects.
+pub(crate) fn json_of_object<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<String, D::Error> {
+    struct Text;
 
-struct OneObject<T>(PhantomData<T>);
+    impl<'de> Visitor<'de> for Text {
+        type Value = String;
 
-impl<'de, T: DeserializeOwned> Visitor<'de> for OneObject<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object or a string that holds one")
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<T, D::Error> {
-        object_or_string_value(Value::deserialize(value)?).map_err(D::Error::custom)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<T, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(object))
-    }
-
-    fn visit_str<E: Error>(self, json: &str) -> Result<T, E> {
-        object_or_string_value(Value::String(json.to_owned())).map_err(E::custom)
-    }
-}
-
-/// [`object_or_json_string`] for a list; `null` and an absent field are the empty list.
-pub(crate) fn objects_or_json_strings<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: DeserializeOwned,
-{
-    deserializer.deserialize_newtype_struct(KUBERNETES_OBJECTS, ListOfObjects(PhantomData))
-}
-
-struct ListOfObjects<T>(PhantomData<T>);
-
-impl<'de, T: DeserializeOwned> Visitor<'de> for ListOfObjects<T> {
-    type Value = Vec<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of objects or of strings that hold one")
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<Vec<T>, D::Error> {
-        Option::<Vec<Value>>::deserialize(value)?
-            .unwrap_or_default()
-            .into_iter()
-            .enumerate()
-            .map(|(at, value)| {
-                object_or_string_value(value)
-                    .map_err(|error| D::Error::custom(format_args!("number {at}: {error}")))
-            })
-            .collect()
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Vec<T>, E> {
-        Ok(Vec::new())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
-        let mut objects = Vec::new();
-        while let Some(object) = items.next_element()? {
-            objects.push(object);
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object or a string that holds one")
         }
-        Ok(objects)
-    }
-}
 
-fn object_or_string_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    let value = match value {
-        Value::String(json) => serde_json::from_str(&json)
-            .map_err(|error| format!("the string holds no JSON object: {error}"))?,
-        value => value,
-    };
-    if !value.is_object() {
-        return Err(format!("{}: not an object", shortened(&value)));
+        fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<String, D::Error> {
+            let value = match Value::deserialize(value)? {
+                Value::String(json) => serde_json::from_str(&json).map_err(|error| {
+                    D::Error::custom(format_args!("the string holds no JSON object: {error}"))
+                })?,
+                value => value,
+            };
+            match value {
+                Value::Object(_) => Ok(value.to_string()),
+                other => Err(D::Error::custom(format_args!(
+                    "{}: not an object",
+                    shortened(&other)
+                ))),
+            }
+        }
+
+        fn visit_str<E: Error>(self, json: &str) -> Result<String, E> {
+            Ok(json.to_owned())
+        }
     }
-    serde_json::from_value(value).map_err(|error| error.to_string())
+
+    deserializer.deserialize_newtype_struct(KUBERNETES_OBJECT, Text)
 }
 
 fn shortened(value: &Value) -> String {

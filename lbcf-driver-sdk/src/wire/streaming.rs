@@ -6,12 +6,13 @@
 //! what the slow path reads (`tests/wire_agreement.rs`). Therefore
 //!
 //! * unknown fields are parsed into a [`Value`] too: numbers that are out of range and bytes that
-//!   are not UTF-8, which `serde_json` would skip over, make a body invalid;
+//!   are not UTF-8, which `serde_json` would skip over, make a body invalid. Pods and services, which are kept
+//!   as text, are [checked](super::checked) for them;
 //! * a field of the specification that occurs twice, or in another letter case, is left to the slow
 //!   path, which knows the precedence.
 
 use super::any_case::AnyCase;
-use super::lenient;
+use super::{checked, lenient};
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
     Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error, IntoDeserializer,
@@ -19,6 +20,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::fmt;
 
 /// Reads a JSON object whose fields are spelled as declared; `None` for anything else.
@@ -27,10 +29,7 @@ pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Option<T> {
         return None;
     }
     let mut json = serde_json::Deserializer::from_slice(body);
-    let value = T::deserialize(Stream {
-        inner: &mut json,
-        names: Names::AnyCase,
-    });
+    let value = T::deserialize(Stream(&mut json));
     value.ok().filter(|_| json.end().is_ok())
 }
 
@@ -38,69 +37,34 @@ fn use_slow_path<E: Error>() -> E {
     E::custom("left to the slow path")
 }
 
-/// Which keys name a field of a struct.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Names {
-    /// Objects of the specification: the field's name in any letter case.
-    AnyCase,
-    /// Objects of Kubernetes: the field's name as declared.
-    Declared,
-}
-
 /// A deserializer, access or seed of serde that passes the rules of this module on to whatever it reads.
-struct Stream<T> {
-    inner: T,
-    names: Names,
-}
-
-impl<T> Stream<T> {
-    const fn around<U>(&self, inner: U) -> Stream<U> {
-        Stream {
-            inner,
-            names: self.names,
-        }
-    }
-
-    const fn visitor<V>(&self, visitor: V) -> Visit<V> {
-        Visit {
-            visitor,
-            names: self.names,
-            fields: None,
-        }
-    }
-}
+struct Stream<T>(T);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Stream<D> {
     type Error = D::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        if self.names == Names::Declared {
-            return self.inner.deserialize_any(visitor);
-        }
-        let value = Value::deserialize(self.inner)?;
+        let value = Value::deserialize(self.0)?;
         AnyCase(value)
             .deserialize_any(visitor)
             .map_err(|_| use_slow_path())
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        Value::deserialize(self.inner)?;
+        Value::deserialize(self.0)?;
         visitor.visit_unit()
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        let visitor = self.visitor(visitor);
-        self.inner.deserialize_option(visitor)
+        self.0.deserialize_option(Visit::new(visitor))
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        let visitor = self.visitor(visitor);
-        self.inner.deserialize_seq(visitor)
+        self.0.deserialize_seq(Visit::new(visitor))
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        let visitor = self.visitor(visitor);
-        self.inner.deserialize_map(visitor)
+        self.0.deserialize_map(Visit::new(visitor))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -109,9 +73,10 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Stream<D> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        let mut visitor = self.visitor(visitor);
-        visitor.fields = (self.names == Names::AnyCase).then_some(fields);
-        self.inner.deserialize_map(visitor)
+        self.0.deserialize_map(Visit {
+            visitor,
+            fields: Some(fields),
+        })
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -119,14 +84,15 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Stream<D> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        if name != lenient::KUBERNETES_OBJECTS {
+        if name != lenient::KUBERNETES_OBJECT {
             return visitor.visit_newtype_struct(self);
         }
-        self.inner.deserialize_any(Visit {
-            visitor,
-            names: Names::Declared,
-            fields: None,
-        })
+        let object = Box::<RawValue>::deserialize(self.0)?;
+        let is_valid = object.get().starts_with('{') && checked::is_valid(object.get());
+        if !is_valid {
+            return Err(use_slow_path());
+        }
+        visitor.visit_str(object.get())
     }
 
     /// Only variants without content: the others have keys of their own.
@@ -136,7 +102,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Stream<D> {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        let variant = String::deserialize(self.inner)?;
+        let variant = String::deserialize(self.0)?;
         visitor.visit_enum(variant.into_deserializer())
     }
 
@@ -154,15 +120,15 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Stream<D> {
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_str(visitor)
+        self.0.deserialize_str(visitor)
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_string(visitor)
+        self.0.deserialize_string(visitor)
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_bool(visitor)
+        self.0.deserialize_bool(visitor)
     }
 
     // Numbers and the like go by way of a value.
@@ -172,14 +138,21 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Stream<D> {
     }
 }
 
-/// The values that an option, a list, a map, a struct or an object of Kubernetes may be. Anything else has
-/// no visit here, which is an error. One type for all of them, as each is compiled with everything that a
-/// pod may contain.
+/// The values that an option, a list, a map or a struct may be. Anything else has no visit here, which is an
+/// error.
 struct Visit<V> {
     visitor: V,
-    names: Names,
-    /// The fields of a struct of the specification.
+    /// The fields of a struct.
     fields: Option<&'static [&'static str]>,
+}
+
+impl<V> Visit<V> {
+    const fn new(visitor: V) -> Self {
+        Self {
+            visitor,
+            fields: None,
+        }
+    }
 }
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for Visit<V> {
@@ -193,32 +166,17 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Visit<V> {
         self.visitor.visit_none()
     }
 
-    fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
-        self.visitor.visit_unit()
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<V::Value, E> {
-        self.visitor.visit_str(text)
-    }
-
     fn visit_some<D: Deserializer<'de>>(self, value: D) -> Result<V::Value, D::Error> {
-        self.visitor.visit_some(Stream {
-            inner: value,
-            names: self.names,
-        })
+        self.visitor.visit_some(Stream(value))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<V::Value, A::Error> {
-        self.visitor.visit_seq(Stream {
-            inner: items,
-            names: self.names,
-        })
+        self.visitor.visit_seq(Stream(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<V::Value, A::Error> {
         self.visitor.visit_map(Entries {
             entries,
-            names: self.names,
             fields: self.fields,
             seen: 0,
         })
@@ -229,8 +187,7 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Stream<S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<S::Value, D::Error> {
-        let value = self.around(value);
-        self.inner.deserialize(value)
+        self.0.deserialize(Stream(value))
     }
 }
 
@@ -241,15 +198,13 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Stream<A> {
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>, A::Error> {
-        let seed = self.around(seed);
-        self.inner.next_element_seed(seed)
+        self.0.next_element_seed(Stream(seed))
     }
 }
 
-/// The entries of an object; of a struct of the specification those that are its fields.
+/// The entries of an object; of a struct those that are its fields.
 struct Entries<A> {
     entries: A,
-    names: Names,
     fields: Option<&'static [&'static str]>,
     /// One bit for each field that has occurred.
     seen: u64,
@@ -296,10 +251,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<A> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        self.entries.next_value_seed(Stream {
-            inner: seed,
-            names: self.names,
-        })
+        self.entries.next_value_seed(Stream(seed))
     }
 }
 

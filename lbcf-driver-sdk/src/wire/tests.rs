@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::webhook::*;
-use k8s_openapi::api::core::v1::NodeAddress;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -106,7 +105,7 @@ fn b150_field_names_are_read_in_any_case_at_every_depth() {
     // A map's keys are data.
     assert_eq!(request.lb_info, map("Key", "Value"));
     let backend = request.pod_backend.unwrap();
-    assert_eq!(backend.pod.metadata.name.as_deref(), Some("p"));
+    assert_eq!(backend.pod.name, "p");
     assert_eq!(
         (backend.port.port, backend.port.protocol),
         (80, Protocol::Udp)
@@ -203,7 +202,7 @@ fn d3_node_addresses_have_two_names() {
         assert_eq!(
             backend.node_addresses,
             [NodeAddress {
-                type_: "InternalIP".into(),
+                kind: "InternalIP".into(),
                 address: "10.0.0.1".into()
             }],
             "{wire}"
@@ -218,7 +217,7 @@ fn d7_b153_pods_are_objects_or_strings_that_hold_them() {
         let request: GenerateBackendAddrRequest =
             read(&json!({"podBackend": {"pod": wire, "port": {"port": 80}}}));
         let backend = request.pod_backend.unwrap();
-        assert_eq!(backend.pod.metadata.name.as_deref(), Some("p"));
+        assert_eq!(backend.pod.name, "p");
         let judged: JudgePodDeregisterRequest = read(&json!({"notReadyPods": [wire]}));
         assert_eq!(judged.not_ready_pods, [backend.pod]);
     }
@@ -319,16 +318,20 @@ fn b151_requests_about_backends() {
             "parameters": null,
         }),
     );
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {}});
     is_on_the_wire(
         &GenerateBackendAddrRequest {
-            pod_backend: Some(PodBackend::default()),
+            pod_backend: Some(PodBackend {
+                pod: KubernetesObject::of(&pod).unwrap(),
+                ..PodBackend::default()
+            }),
             ..Default::default()
         },
         &json!({
             "recordID": "", "retryID": "", "dryRun": false, "lbInfo": null,
             "lbAttributes": null, "parameters": null,
             "podBackend": {
-                "pod": {"apiVersion": "v1", "kind": "Pod", "metadata": {}},
+                "pod": pod,
                 "port": {"port": 0, "portNumber": 0, "protocol": "TCP"},
             },
             "serviceBackend": null,

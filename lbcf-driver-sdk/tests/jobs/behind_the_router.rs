@@ -4,7 +4,7 @@
 use super::Cloud;
 use crate::support::{ok, serve, spawn_ok};
 use axum::Router;
-use lbcf_driver_sdk::jobs::{Jobs, object_of};
+use lbcf_driver_sdk::jobs::{Jobs, object_id};
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
@@ -23,7 +23,7 @@ impl RawDriver for Driver {
         &self,
         request: CreateLoadBalancerRequest,
     ) -> Result<StringMap, HookError> {
-        let key = object_of(&request.record_id);
+        let key = object_id(&request.record_id);
         let zone = request.lb_spec["zone"].clone();
         let id = self.0.run(key, zone).await?;
         Ok(StringMap::from([("id".into(), id)]))
@@ -33,7 +33,7 @@ impl RawDriver for Driver {
         &self,
         request: DeleteLoadBalancerRequest,
     ) -> Result<(), HookError> {
-        let key = object_of(&request.record_id);
+        let key = object_id(&request.record_id);
         self.0.cancel(key).await?;
         self.0.forget(key);
         Ok(())

@@ -5,7 +5,7 @@ use lbcf_driver_sdk::testing::{
     ensure_backend, generate_backend_addr, pod, service, validate_backend, validate_load_balancer,
 };
 use lbcf_driver_sdk::webhook::{
-    BackendType, Operation, PodBackend, Protocol, ServiceBackend, StringMap,
+    BackendType, KubernetesObject, Operation, PodBackend, Protocol, ServiceBackend, StringMap,
 };
 
 #[test]
@@ -25,48 +25,26 @@ fn pods_have_the_given_fields() {
         (backend.port.port, backend.port.protocol),
         (53, Protocol::Udp)
     );
-    let whole = Pod::from(builder);
+    let whole = KubernetesObject::from(builder);
     assert_eq!(whole, backend.pod);
-    let metadata = &whole.metadata;
-    assert_eq!(metadata.name.as_deref(), Some("web-0"));
-    assert_eq!(metadata.namespace.as_deref(), Some("shop"));
-    assert_eq!(metadata.uid.as_deref(), Some("u-1"));
-    assert_eq!(metadata.labels.as_ref().unwrap()["app"], "web");
-    assert_eq!(metadata.annotations.as_ref().unwrap()["note"], "x");
-    assert_eq!(metadata.deletion_timestamp, None);
-    let spec = whole.spec.as_ref().unwrap();
-    assert_eq!(spec.node_name.as_deref(), Some("node-7"));
-    let ports = spec.containers[0].ports.as_ref().unwrap();
-    let ports: Vec<_> = ports
-        .iter()
-        .map(|port| (port.container_port, port.protocol.as_deref()))
-        .collect();
-    assert_eq!(ports, [(80, Some("TCP")), (53, Some("UDP"))]);
-    let status = whole.status.as_ref().unwrap();
-    assert_eq!(status.pod_ip.as_deref(), Some("10.0.0.7"));
-    assert_eq!(status.host_ip.as_deref(), Some("10.9.0.7"));
-    assert_eq!(status.phase.as_deref(), Some("Running"));
-    let ready = |pod: &Pod| {
-        pod.status.as_ref().unwrap().conditions.as_ref().unwrap()[0]
-            .status
-            .clone()
-    };
-    assert_eq!(ready(&whole), "True");
+    assert_eq!((&*whole.name, &*whole.namespace), ("web-0", "shop"));
+    assert_eq!((&*whole.uid, whole.deleting), ("u-1", false));
+    assert_eq!(whole.labels["app"], "web");
+    assert_eq!(whole.annotations["note"], "x");
+    assert_eq!((&*whole.node_name, &*whole.host_ip), ("node-7", "10.9.0.7"));
+    assert_eq!(whole.ips, ["10.0.0.7"]);
+    assert_eq!((&*whole.phase, whole.ready), ("Running", true));
+    let whole_pod: Pod = whole.read().unwrap();
+    let ports = whole_pod.spec.unwrap().containers[0].ports.clone().unwrap();
+    let ports = ports.into_iter().map(|it| (it.container_port, it.protocol));
+    let protocol = |name: &str| Some(name.to_owned());
+    let expected = [(80, protocol("TCP")), (53, protocol("UDP"))];
+    assert_eq!(ports.collect::<Vec<_>>(), expected);
 
-    let sick = Pod::from(
-        pod("web-0")
-            .ready(false)
-            .phase("Pending")
-            .without_ip()
-            .deleting(),
-    );
-    assert_eq!(ready(&sick), "False");
-    assert!(sick.metadata.deletion_timestamp.is_some());
-    let status = sick.status.unwrap();
-    assert_eq!(
-        (status.phase.as_deref(), status.pod_ip),
-        (Some("Pending"), None)
-    );
+    let sick = pod("web-0").ready(false).phase("Pending");
+    let sick = KubernetesObject::from(sick.without_ip().deleting());
+    assert_eq!((sick.ready, sick.deleting), (false, true));
+    assert_eq!((&*sick.phase, sick.ips.len()), ("Pending", 0));
 
     // Defaults are derived from the name; the port is TCP 80.
     let (one, same, other) = (
@@ -75,10 +53,10 @@ fn pods_have_the_given_fields() {
         PodBackend::from(pod("b")),
     );
     assert_eq!(one, same);
-    assert_ne!(one.pod.metadata.uid, other.pod.metadata.uid);
-    let ip = |backend: &PodBackend| backend.pod.status.clone().unwrap().pod_ip.unwrap();
-    assert_ne!(ip(&one), ip(&other));
-    assert!(ip(&one).parse::<std::net::Ipv4Addr>().unwrap().is_private());
+    assert_ne!(one.pod.uid, other.pod.uid);
+    assert_ne!(one.pod.ips, other.pod.ips);
+    let ip: std::net::Ipv4Addr = one.pod.ips[0].parse().unwrap();
+    assert!(ip.is_private());
     assert_eq!((one.port.port, one.port.protocol), (80, Protocol::Tcp));
 }
 
@@ -91,7 +69,7 @@ fn services_have_the_given_fields() {
     let builder = builder
         .on_node("node-7")
         .node_address("InternalIP", "10.0.0.7");
-    let backend = ServiceBackend::from(builder.clone());
+    let backend = ServiceBackend::from(builder);
     assert_eq!(
         (backend.port.port, backend.port.protocol),
         (53, Protocol::Udp)
@@ -99,17 +77,12 @@ fn services_have_the_given_fields() {
     assert_eq!(backend.node_name, "node-7");
     assert_eq!(backend.node_addresses.len(), 1);
     assert_eq!(backend.node_addresses[0].address, "10.0.0.7");
-    let whole = Service::from(builder);
-    assert_eq!(whole.metadata.namespace.as_deref(), Some("shop"));
-    let spec = whole.spec.unwrap();
-    assert_eq!(spec.type_.as_deref(), Some("NodePort"));
-    let ports: Vec<_> = spec
-        .ports
-        .unwrap()
-        .iter()
-        .map(|port| (port.port, port.node_port))
-        .collect();
-    assert_eq!(ports, [(80, Some(30080)), (53, Some(30053))]);
+    assert_eq!(backend.service.namespace, "shop");
+    let ports = backend.service.ports.iter();
+    let ports: Vec<_> = ports.map(|port| (port.port, port.node_port)).collect();
+    assert_eq!(ports, [(80, 30080), (53, 30053)]);
+    let whole: Service = backend.service.read().unwrap();
+    assert_eq!(whole.spec.unwrap().type_.as_deref(), Some("NodePort"));
     let with_defaults = ServiceBackend::from(service("web").node_port(80, 30080));
     assert_eq!(with_defaults.node_name, "node-1");
     assert_eq!(with_defaults.node_addresses[0].address, "192.0.2.1");

@@ -1,7 +1,6 @@
 //! A driver of a small cloud in memory, with flaws to order.
 
-use k8s_openapi::api::core::v1::Pod;
-use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, StringMap};
+use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, KubernetesObject, StringMap};
 use lbcf_driver_sdk::{Driver, HookError, Rejection, request};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard};
@@ -192,7 +191,7 @@ impl Driver for Cloudlet {
         if self.has("same address for all") {
             return Ok("10.0.0.1:80".into());
         }
-        let ip = backend.pod.status.and_then(|status| status.pod_ip);
+        let ip = backend.pod.ips.first();
         let ip = ip.ok_or_else(|| HookError::running("the pod has no address yet"))?;
         if self.has("another address each time") {
             return Ok(format!("{ip}:{}", state.calls));
@@ -246,13 +245,8 @@ impl Driver for Cloudlet {
     async fn judge_pod_deregister(
         &self,
         request: JudgePodDeregisterRequest,
-    ) -> Result<Vec<Pod>, Rejection> {
-        let kept = |pod: &Pod| {
-            pod.metadata
-                .labels
-                .as_ref()
-                .is_some_and(|labels| labels.contains_key("keep"))
-        };
+    ) -> Result<Vec<KubernetesObject>, Rejection> {
+        let kept = |pod: &KubernetesObject| pod.labels.contains_key("keep");
         Ok(request.not_ready_pods.into_iter().filter(kept).collect())
     }
 

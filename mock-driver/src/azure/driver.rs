@@ -14,12 +14,14 @@ use crate::cloud::{AzureApi, Cloud};
 use crate::drivers::{MockedDriver, listed, stay_registered};
 use crate::options::MockOptions;
 use crate::resources::azure::{Member, Pool};
-use k8s_openapi::api::core::v1::Pod;
+use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
     GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
 };
-use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap, WebhookInfo};
+use lbcf_driver_sdk::webhook::{
+    JudgePodDeregisterRequest, KubernetesObject, LoadBalancer, StringMap, WebhookInfo,
+};
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
 use steps::Steps;
 
@@ -38,6 +40,10 @@ impl Driver for AzureDriver {
     type Parameters = AzureParameters;
     /// The driver's own addresses are JSON; users may write anything as a static one.
     type BackendAddr = String;
+
+    fn schemas(&self) -> DriverSchemas {
+        DriverSchemas::of::<Self>()
+    }
 
     async fn validate_load_balancer(
         &self,
@@ -59,7 +65,7 @@ impl Driver for AzureDriver {
         request: CreateLoadBalancer<Self>,
     ) -> Result<AzureLbInfo, HookError> {
         let service = Service {
-            frontend: naming::frontend(request.object()),
+            frontend: naming::frontend(request.object_id()),
             resource_group: resource_group(&request.attributes).to_owned(),
             spec: request.lb_spec,
             attributes: request.attributes,
@@ -101,7 +107,7 @@ impl Driver for AzureDriver {
             None => {
                 let attributes = request.attributes.clone().unwrap_or_default();
                 let group = resource_group(&attributes).to_owned();
-                (naming::frontend(request.object()), group)
+                (naming::frontend(request.object_id()), group)
             }
         };
         steps.delete(&frontend, &group).await
@@ -144,8 +150,8 @@ impl Driver for AzureDriver {
     async fn judge_pod_deregister(
         &self,
         request: JudgePodDeregisterRequest,
-    ) -> Result<Vec<Pod>, Rejection> {
-        Ok(stay_registered(request.not_ready_pods))
+    ) -> Result<Vec<KubernetesObject>, Rejection> {
+        Ok(stay_registered(&request.not_ready_pods))
     }
 
     async fn list_backends(

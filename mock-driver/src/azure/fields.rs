@@ -11,7 +11,7 @@ use std::num::NonZeroU16;
 const IDLE_MINUTES: std::ops::RangeInclusive<u8> = 4..=30;
 
 /// `lbSpec`: a service with one port.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AzureLbSpec {
     /// The service, `namespace/name`: the owner in the tags of what is created.
     pub service: ServiceName,
@@ -23,7 +23,7 @@ pub struct AzureLbSpec {
 }
 
 /// `lbInfo`: a frontend, which stays the same when it moves to another load balancer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AzureLbInfo {
     /// The name of the frontend, and of its pool, rule, probe and public IP.
@@ -43,7 +43,7 @@ pub struct AzureLbInfo {
 }
 
 /// `attributes`: settings that may change, except for the resource group.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct AzureAttributes {
     /// True if it is reached from the network alone; false by default.
@@ -70,7 +70,7 @@ pub struct AzureAttributes {
 }
 
 /// `parameters`: how a backend is registered.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AzureParameters {
     /// `None`, the default: probes decide; `Up` or `Down`: always or never gets new connections.
@@ -82,7 +82,7 @@ pub struct AzureParameters {
 }
 
 /// Decides whether a backend gets new connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum AdminState {
     /// Probes.
     None,
@@ -93,7 +93,9 @@ pub enum AdminState {
 }
 
 /// The protocols that a frontend can listen for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum FrontendProtocol {
     /// Connections.
@@ -166,7 +168,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Minutes, a whole number from 4 to 30.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(try_from = "String")]
 pub struct IdleTimeout(u8);
 

@@ -4,16 +4,15 @@
 
 use super::RunHandle;
 use crate::cloud::Cloud;
-use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer, DeleteLoadBalancerRequest,
     DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
     EnsureLoadBalancer, EnsureLoadBalancerRequest, GenerateBackendAddr, GenerateBackendAddrRequest,
     Healthz, HealthzRequest, HealthzResponse, JudgePodDeregister, JudgePodDeregisterRequest,
-    ListBackends, ListBackendsRequest, ListedBackend, LoadBalancer, StringMap, ValidateBackend,
-    ValidateBackendRequest, ValidateLoadBalancer, ValidateLoadBalancerRequest, Webhook,
-    WebhookInfo,
+    KubernetesObject, ListBackends, ListBackendsRequest, ListedBackend, LoadBalancer, StringMap,
+    ValidateBackend, ValidateBackendRequest, ValidateLoadBalancer, ValidateLoadBalancerRequest,
+    Webhook, WebhookInfo,
 };
 use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 
@@ -81,7 +80,7 @@ impl<D: RawDriver> RawDriver for ProcessDriver<D> {
     verdicts! {
         validate_load_balancer: ValidateLoadBalancer, ValidateLoadBalancerRequest => ();
         validate_backend: ValidateBackend, ValidateBackendRequest => ();
-        judge_pod_deregister: JudgePodDeregister, JudgePodDeregisterRequest => Vec<Pod>;
+        judge_pod_deregister: JudgePodDeregister, JudgePodDeregisterRequest => Vec<KubernetesObject>;
     }
 
     fn serial_key(

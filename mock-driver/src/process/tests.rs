@@ -4,7 +4,7 @@ use super::*;
 use crate::cloud::Cloud;
 use axum::http::StatusCode;
 use http_body_util::BodyExt;
-use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::server::{DriverRouter, Settings};
 use lbcf_driver_sdk::webhook::{
     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
 };
@@ -60,7 +60,11 @@ fn stuck() -> (DriverProcess, mpsc::UnboundedReceiver<HookEvent>) {
             run,
         };
         // One at a time, so that the second has to wait.
-        let router = DriverRouter::new(driver).max_running_hooks(1);
+        let settings = Settings {
+            max_running_hooks: 1,
+            ..Settings::default()
+        };
+        let router = DriverRouter::with(driver, settings);
         let hooks = router.running_hooks();
         (router.build(), hooks)
     });

@@ -28,18 +28,19 @@ struct Args {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let args = Args::parse();
+    let mut args = Args::parse();
     match Cloud::connect(&args.cloud).await {
         Ok(cloud) => {
-            let server = if args.observe {
-                let server = args.server.conformance_fixture(FIXTURE);
-                server.routes(observer::routes(cloud.clone()))
+            let settings = &mut args.server.settings;
+            let mut fixture = FIXTURE;
+            if args.observe {
+                settings.routes = observer::routes(cloud.clone());
             } else {
                 // The sections from `observe` on come last, and need --observe.
-                let described = FIXTURE.split("\nobserve:").next().unwrap_or(FIXTURE);
-                args.server.conformance_fixture(described)
-            };
-            server.serve(MyDriver::new(cloud)).await
+                fixture = FIXTURE.split("\nobserve:").next().unwrap_or(FIXTURE);
+            }
+            settings.conformance_fixture = Some(fixture.to_owned());
+            args.server.serve(MyDriver::new(cloud)).await
         }
         Err(error) => {
             // If stderr is closed, the message is lost.

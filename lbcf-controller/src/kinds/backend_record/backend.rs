@@ -11,7 +11,7 @@ use crate::index::{
 use crate::runtime::{Context, Error};
 use lbcf_driver_sdk::webhook::{
     AddressType, BackendPort, EndpointBackend, EndpointService, GenerateBackendAddrRequest,
-    PodBackend, Protocol, ServiceBackend,
+    KubernetesObject, NodeAddress, PodBackend, Protocol, ServiceBackend,
 };
 use std::sync::Arc;
 
@@ -73,6 +73,7 @@ async fn fetch_pod(
     let pod = context.cluster.get(&beside(record, &backend.name)).await?;
     let pod = pod.filter(|pod| is_it(&PodView::of(pod)));
     let port = backend.port.to_wire();
+    let pod = pod.and_then(|pod| KubernetesObject::of(&pod).ok());
     Ok(pod.map(|pod| PodBackend { pod, port }))
 }
 
@@ -108,11 +109,16 @@ async fn fetch_service(
         let node_port = ServiceView::of(service).node_port(port.port, port.protocol.as_str());
         node_port == Some(backend.node_port)
     });
+    let service = service.and_then(|service| KubernetesObject::of(&service).ok());
+    let addresses = node.addresses.iter().map(|it| NodeAddress {
+        address: it.address.clone(),
+        kind: it.type_.clone(),
+    });
     Ok(service.map(|service| ServiceBackend {
         service,
         port,
         node_name: backend.node_name.clone(),
-        node_addresses: node.addresses.clone(),
+        node_addresses: addresses.collect(),
     }))
 }
 

@@ -1,7 +1,6 @@
 //! The forms of texts, and what a type asks for by its visitor.
 
 use super::Problem;
-use crate::fields::kind::Kind;
 use crate::fields::number;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{Expected, IgnoredAny};
@@ -33,27 +32,6 @@ pub(super) fn is_decimal(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
         && text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
         && text.ends_with(|c: char| c.is_ascii_digit())
-}
-
-pub(super) fn integer(min: i128, max: u128, visitor: &dyn Expected) -> Kind {
-    if let Some((min, max)) = number::bounds(&visitor.to_string()) {
-        return Kind::Integer { min, max };
-    }
-    let min = if min == 0 && is_nonzero(visitor) {
-        1
-    } else {
-        min
-    };
-    Kind::Integer { min, max }
-}
-
-pub(super) fn text_kind(visitor: &dyn Expected) -> Kind {
-    use crate::fields::kind::{DURATION, JSON};
-    match visitor.to_string().as_str() {
-        DURATION => Kind::Duration,
-        JSON => Kind::Json,
-        _ => Kind::Text,
-    }
 }
 
 /// True if the type is one of the standard library's `NonZero` types.

@@ -1,12 +1,9 @@
 //! Deserializes one text as its field's type.
 
-use super::forms::{
-    integer, is_decimal, is_json_list, is_nonzero, own_words, text_kind, whole, word,
-};
+use super::Problem;
+use super::forms::{is_decimal, is_json_list, is_nonzero, own_words, whole, word};
 use super::list::Items;
-use super::{Problem, Recorder};
-use crate::fields::kind::Kind;
-use crate::fields::number;
+use crate::fields::number::{self, BOUNDED};
 use crate::fields::problem::What;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Expected, VariantAccess, Visitor};
 use std::cell::Cell;
@@ -28,35 +25,15 @@ pub(super) enum TextRole<'a> {
 pub(super) struct Text<'a, 'de> {
     text: &'de str,
     role: TextRole<'a>,
-    recorder: Option<&'a Recorder>,
 }
 
 impl<'a, 'de> Text<'a, 'de> {
-    pub(super) const fn new(
-        text: &'de str,
-        role: TextRole<'a>,
-        recorder: Option<&'a Recorder>,
-    ) -> Self {
-        Self {
-            text,
-            role,
-            recorder,
-        }
+    pub(super) const fn new(text: &'de str, role: TextRole<'a>) -> Self {
+        Self { text, role }
     }
 
-    /// Records the requested kind, and rejects empty texts where they count as absent.
-    fn requested(
-        &self,
-        kind: impl FnOnce() -> Kind,
-        visitor: &dyn Expected,
-    ) -> Result<(), Problem> {
-        if let Some(recorder) = self.recorder {
-            if matches!(self.role, TextRole::Item) {
-                recorder.asked_item(kind());
-            } else {
-                recorder.asked(kind(), own_words(visitor));
-            }
-        }
+    /// Rejects empty texts where they count as absent.
+    fn check_empty(&self) -> Result<(), Problem> {
         match self.role {
             // Templates leave empty texts behind.
             TextRole::Field if self.text.is_empty() => Err(Problem::new(What::Empty)),
@@ -65,11 +42,9 @@ impl<'a, 'de> Text<'a, 'de> {
         }
     }
 
-    fn not_a(&self, kind: &Kind, visitor: &dyn Expected) -> Problem {
-        match own_words(visitor) {
-            Some(words) => Problem::value(format!("not {words}")),
-            None => Problem::value(format!("not {kind}")),
-        }
+    fn not_a(expected: &str, visitor: &dyn Expected) -> Problem {
+        let words = own_words(visitor);
+        Problem::value(format!("not {}", words.as_deref().unwrap_or(expected)))
     }
 
     fn not_an_integer(&self, min: i128, max: u128, visitor: &dyn Expected) -> Problem {
@@ -82,7 +57,7 @@ impl<'a, 'de> Text<'a, 'de> {
             (true, _) => (min, " other than 0"),
             (false, _) => (min, ""),
         };
-        let kind = Kind::Integer { min, max };
+        let kind = format!("{BOUNDED}{min} to {max}");
         // Explains what is wrong with 080 and +80.
         let fits = |number: &i128| match u128::try_from(*number) {
             Ok(number) => number <= max && (min <= 0 || number > 0),
@@ -114,7 +89,7 @@ impl<'a, 'de> Text<'a, 'de> {
 
     /// A list, of `items` items for a tuple.
     fn list<V: Visitor<'de>>(self, items: Option<usize>, visitor: V) -> Result<V::Value, Problem> {
-        self.requested(|| Kind::List(Box::new(Kind::Text)), &visitor)?;
+        self.check_empty()?;
         if is_json_list(self.text) {
             return self.json(|reader| match items {
                 Some(items) => reader.deserialize_tuple(items, visitor),
@@ -124,8 +99,7 @@ impl<'a, 'de> Text<'a, 'de> {
         if matches!(self.role, TextRole::Item) {
             return Err(Problem::value("not a list in JSON, such as [[1, 2], [3]]"));
         }
-        let item = |text| Text::new(text, TextRole::Item, self.recorder);
-        let mut list = Items::new(self.text, item);
+        let mut list = Items::new(self.text, |text| Text::new(text, TextRole::Item));
         let value = visitor.visit_seq(&mut list)?;
         match (list.is_over(), items) {
             (true, _) => Ok(value),
@@ -141,7 +115,7 @@ macro_rules! integers {
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
             const MIN: i128 = $int::MIN as i128;
             const MAX: u128 = $int::MAX as u128;
-            self.requested(|| integer(MIN, MAX, &visitor), &visitor)?;
+            self.check_empty()?;
             match whole::<$int>(self.text) {
                 Some(number) if number != 0 || !is_nonzero(&visitor) => visitor.$visit(number),
                 _ => Err(self.not_an_integer(MIN, MAX, &visitor)),
@@ -153,11 +127,11 @@ macro_rules! integers {
 macro_rules! fractions {
     ($($method:ident, $visit:ident, $float:ident;)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-            self.requested(|| Kind::Number, &visitor)?;
+            self.check_empty()?;
             let number = self.text.parse::<$float>().ok();
             match number.filter(|number| number.is_finite() && is_decimal(self.text)) {
                 Some(number) => visitor.$visit(number),
-                None => Err(self.not_a(&Kind::Number, &visitor)),
+                None => Err(Self::not_a("a number such as 1 or 0.25", &visitor)),
             }
         }
     )*};
@@ -167,18 +141,15 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
     type Error = Problem;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        if let Some(recorder) = self.recorder {
-            recorder.asked(Kind::Text, None);
-        }
         visitor.visit_borrowed_str(self.text)
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.requested(|| Kind::Bool, &visitor)?;
+        self.check_empty()?;
         match self.text {
             "true" => visitor.visit_bool(true),
             "false" => visitor.visit_bool(false),
-            _ => Err(self.not_a(&Kind::Bool, &visitor)),
+            _ => Err(Self::not_a("true or false", &visitor)),
         }
     }
 
@@ -201,16 +172,16 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
     }
 
     fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.requested(|| Kind::Char, &visitor)?;
+        self.check_empty()?;
         let mut characters = self.text.chars();
         match (characters.next(), characters.next()) {
             (Some(character), None) => visitor.visit_char(character),
-            _ => Err(self.not_a(&Kind::Char, &visitor)),
+            _ => Err(Self::not_a("a single character", &visitor)),
         }
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.requested(|| text_kind(&visitor), &visitor)?;
+        self.check_empty()?;
         visitor.visit_borrowed_str(self.text)
     }
 
@@ -219,8 +190,8 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.requested(|| Kind::Text, &visitor)?;
-        visitor.visit_borrowed_bytes(self.text.as_bytes())
+        // JSON, by which values are written, has bytes as a list of numbers.
+        self.deserialize_seq(visitor)
     }
 
     fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
@@ -281,7 +252,7 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.requested(|| Kind::Json, &visitor)?;
+        self.check_empty()?;
         self.json(|reader| reader.deserialize_map(visitor))
     }
 
@@ -291,7 +262,7 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Problem> {
-        self.requested(|| Kind::Json, &visitor)?;
+        self.check_empty()?;
         self.json(|reader| reader.deserialize_struct(name, fields, visitor))
     }
 
@@ -301,8 +272,7 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Problem> {
-        let words = || variants.iter().map(|word| (*word).to_owned()).collect();
-        self.requested(|| Kind::OneOf(words()), &visitor)?;
+        self.check_empty()?;
         if self.text.starts_with('{') {
             return self.json(|reader| reader.deserialize_enum(name, variants, visitor));
         }
@@ -335,9 +305,6 @@ impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
 
 impl Variant<'_, '_> {
     fn holds_data<T>(&self) -> Result<T, Problem> {
-        if let Some(recorder) = self.0.recorder {
-            recorder.holds_data();
-        }
         let json = serde_json::json!({ self.0.text: "…" });
         Err(Problem::value(format!(
             "not complete: write JSON, such as {json}"

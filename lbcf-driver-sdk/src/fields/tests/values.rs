@@ -127,8 +127,7 @@ fn fractions_are_finite_json_numbers() {
     );
     not::<f32>(&["1e39"], "not a number such as 1 or 0.25");
     for value in [f64::NAN, f64::INFINITY] {
-        let error = write("m", &One { v: value }).unwrap_err().to_string();
-        assert_eq!(error, format!("m.v: {value} cannot be written as a number"));
+        assert_eq!(write("m", &One { v: value }).unwrap(), map(&[]));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::probes::Readiness;
 use super::surface::Surface;
-use crate::server::{RunningHooks, ServerError};
+use crate::server::{RunningHooks, ServerError, Settings};
 use axum::Router;
 use hyper_util::service::TowerToHyperService;
 use lbcf_serving::listener::{Connections, Limits, Listener};
@@ -54,33 +54,23 @@ pub struct BoundServer {
     _watching: Option<AbortOnDropHandle<()>>,
 }
 
-/// The settings of a server apart from its routes.
-pub(super) struct Plan {
-    pub(super) listen: SocketAddr,
-    pub(super) probes_on: Option<SocketAddr>,
-    pub(super) tls: Option<ReloadingTls>,
-    pub(super) reload_every: Duration,
-    pub(super) shutdown_within: Duration,
-    pub(super) limits: Limits,
-    pub(super) hooks: RunningHooks,
-}
-
 pub(super) async fn listen(
-    plan: Plan,
+    settings: &Settings,
+    tls: Option<ReloadingTls>,
     surface: Surface,
-    ready: Readiness,
+    (ready, hooks): (Readiness, RunningHooks),
 ) -> Result<BoundServer, ServerError> {
-    let scheme = if plan.tls.is_some() { "https" } else { "http" };
-    let mut main = open(plan.listen, plan.limits).await?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let mut main = open(settings.listen, settings.limits()).await?;
     let url = format!("{scheme}://{}{}", main.addr(), surface.prefix.as_str());
-    let probes = match plan.probes_on {
-        Some(addr) => Some((open(addr, plan.limits).await?, surface.probes)),
+    let probes = match settings.probes_on {
+        Some(addr) => Some((open(addr, settings.limits()).await?, surface.probes)),
         None => None,
     };
     let mut watching = None;
-    if let Some(tls) = plan.tls {
+    if let Some(tls) = tls {
         main = main.tls(tls.tls()).not_tls_response(NOT_TLS);
-        let watch = tokio::spawn(tls.watch(plan.reload_every));
+        let watch = tokio::spawn(tls.watch(settings.reload_every()));
         watching = Some(AbortOnDropHandle::new(watch));
     }
     Ok(BoundServer {
@@ -88,8 +78,8 @@ pub(super) async fn listen(
         probes,
         url,
         ready,
-        hooks: plan.hooks,
-        shutdown_within: plan.shutdown_within,
+        hooks,
+        shutdown_within: settings.shutdown_within,
         _watching: watching,
     })
 }

@@ -1,8 +1,8 @@
 //! The routes of each port, and those that need a token.
 
-use super::prefix::PathPrefix;
 use super::probes::{self, HEALTHZ, LIVEZ, READYZ, Readiness};
 use crate::server::auth::{TokenAuth, guarded};
+use crate::server::path_prefix::PathPrefix;
 use crate::server::reject::reject;
 use axum::Router;
 use axum::extract::Request;

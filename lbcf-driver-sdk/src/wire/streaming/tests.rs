@@ -24,9 +24,9 @@ fn requests_of_controllers_take_the_fast_path() {
     let port = json!({"port": 80, "portNumber": 80, "protocol": "TCP"});
     let backend = |pod| json!({"podBackend": {"pod": pod, "port": port}, "serviceBackend": null});
     assert!(is_read::<GenerateBackendAddrRequest>(&backend(pod())));
-    // As in the specification's documents.
+    // As in the original documents; controllers send objects.
     let text = pod().to_string().into();
-    assert!(is_read::<GenerateBackendAddrRequest>(&backend(text)));
+    assert!(!is_read::<GenerateBackendAddrRequest>(&backend(text)));
     assert!(is_read::<GenerateBackendAddrRequest>(&json!({
         "serviceBackend": {
             "service": {"metadata": {"name": "s"}}, "port": port, "nodeName": "n",
@@ -86,8 +86,8 @@ fn the_fields_of_pods_are_spelled_as_declared() {
         let request = read::<GenerateBackendAddrRequest>(body.as_bytes());
         request.and_then(|request| request.pod_backend).unwrap().pod
     };
-    assert_eq!(read(json!({"metadata": {"Name": "p"}})).metadata.name, None);
-    assert_eq!(read(json!({"Status": 1})).status, None);
+    assert_eq!(read(json!({"metadata": {"Name": "p"}})).name, "");
+    assert_eq!(read(json!({"Status": 1})).phase, "");
 }
 
 #[test]
@@ -100,10 +100,10 @@ fn the_last_one_of_equal_fields_of_pods_counts_on_both_paths() {
         r#"{"status": {"conditions": [{"type": "A", "status": "1", "type": "B"}]}}"#,
     ] {
         let body = format!(r#"{{"podBackend": {{"pod": {pod}, "port": {{"port": 80}}}}}}"#);
-        let fast = read::<GenerateBackendAddrRequest>(body.as_bytes());
+        let bytes = crate::wire::from_slice::<GenerateBackendAddrRequest>(body.as_bytes());
         let value = serde_json::from_str(&body).unwrap();
         let slow = crate::wire::from_value::<GenerateBackendAddrRequest>(value).unwrap();
-        assert_eq!(fast, Some(slow), "{body}");
+        assert_eq!(bytes.unwrap(), slow, "{body}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The path below which everything is served.
 
-use crate::server::ServerError;
+use super::ServerError;
 use std::str::FromStr;
 
 /// Served at the root with any prefix.
@@ -15,12 +15,18 @@ const RESERVED: [&str; 6] = [
 
 /// Empty, or segments that each begin with a slash.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::server) struct PathPrefix(String);
+pub(super) struct PathPrefix(String);
 
 impl PathPrefix {
     /// Without a slash at its end.
-    pub(in crate::server) fn as_str(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// A text that can be parsed, for flags.
+    #[cfg(feature = "cli")]
+    pub(super) fn text(prefix: &str) -> Result<String, ServerError> {
+        prefix.parse::<Self>().map(|_| prefix.to_owned())
     }
 
     /// Appends `name`, which begins with a slash.
