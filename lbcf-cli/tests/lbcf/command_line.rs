@@ -15,6 +15,7 @@ fn help_lists_every_command() {
         "webhooks",
         "install",
         "convert",
+        "completion",
     ] {
         assert!(help.contains(command), "{help}");
         let output = run(&[command, "--help"]);
@@ -22,6 +23,16 @@ fn help_lists_every_command() {
         assert!(text(&output.stdout).contains("Usage: lbcf"), "{command}");
     }
     assert_eq!(run(&["--version"]).status.code(), Some(0));
+}
+
+#[test]
+fn completion_scripts_know_the_commands() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = run(&["completion", shell]);
+        assert_eq!(output.status.code(), Some(0), "{shell}");
+        let script = text(&output.stdout);
+        assert!(script.contains("mock-driver"), "{shell}: {script}");
+    }
 }
 
 #[test]
