@@ -49,6 +49,11 @@ enum Command {
     // Their help is that of the arguments.
     Install(install::InstallArgs),
     Convert(convert::ConvertArgs),
+    /// Print a completion script, such as for `source <(lbcf completion bash)`
+    Completion {
+        /// Shell that reads the script
+        shell: clap_complete::Shell,
+    },
 }
 
 /// Parses the command line, runs the command and returns the exit code: 0, 1 for a failed demo or
@@ -89,7 +94,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn command() -> clap::Command {
+/// The whole command line, for manual pages.
+#[must_use]
+pub fn command() -> clap::Command {
     Lbcf::command().mut_arg("log_level", |flag| {
         flag.help(
             "What is logged, to stderr: a level, or a list such as warn,lbcf_controller=debug \
@@ -122,6 +129,11 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         Command::Webhooks(args) => webhooks::print(args)?,
         Command::Install(args) => install::print(&args)?,
         Command::Convert(args) => convert::run(args)?,
+        Command::Completion { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut self::command(), "lbcf", &mut script);
+            std::io::stdout().write_all(&script)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

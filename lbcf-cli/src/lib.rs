@@ -32,4 +32,4 @@ mod waiting;
 pub mod watched_cluster;
 mod webhooks;
 
-pub use command::main;
+pub use command::{command, main};

@@ -5,8 +5,8 @@ use crate::process::{Running, TempFile, assert_each_refused, assert_refused, run
 #[test]
 fn help_lists_every_command() {
     let help = text(&run(&["--help"]).stdout);
-    let commands =
-        "conformance demo controller mock-driver local-cluster crds webhooks install convert";
+    let commands = "conformance demo controller mock-driver local-cluster crds webhooks install convert
+        completion";
     for command in words(commands) {
         assert!(help.contains(command), "{help}");
         let output = run(&[command, "--help"]);
@@ -14,6 +14,16 @@ fn help_lists_every_command() {
         assert!(text(&output.stdout).contains("Usage: lbcf"), "{command}");
     }
     assert_eq!(run(&["--version"]).status.code(), Some(0));
+}
+
+#[test]
+fn completion_scripts_know_the_commands() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = run(&["completion", shell]);
+        assert_eq!(output.status.code(), Some(0), "{shell}");
+        let script = text(&output.stdout);
+        assert!(script.contains("mock-driver"), "{shell}: {script}");
+    }
 }
 
 #[test]
