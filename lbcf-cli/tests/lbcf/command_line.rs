@@ -5,7 +5,8 @@ use crate::process::{Running, TempFile, assert_each_refused, assert_refused, run
 #[test]
 fn help_lists_every_command() {
     let help = text(&run(&["--help"]).stdout);
-    let commands = "conformance demo controller mock-driver local-cluster crds webhooks install convert
+    let commands =
+        "conformance demo controller mock-driver local-cluster crds webhooks install convert
         completion";
     for command in words(commands) {
         assert!(help.contains(command), "{help}");
