@@ -42,7 +42,7 @@ impl Driver for Yes {
     ) -> Result<String, HookError> {
         Ok(match request.backend {
             Backend::Pod(pod) => {
-                let ip = pod.pod.status.and_then(|status| status.pod_ip);
+                let ip = pod.pod.ips.first();
                 let ip = ip.ok_or_else(|| HookError::running("the pod has no address yet"))?;
                 format!("{ip}:{}", pod.port.port)
             }
