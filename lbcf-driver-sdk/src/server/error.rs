@@ -10,9 +10,10 @@ use std::path::PathBuf;
 ///
 /// ```
 /// # async fn example(driver: impl lbcf_driver_sdk::RawDriver) {
-/// use lbcf_driver_sdk::server::{Server, ServerError};
+/// use lbcf_driver_sdk::server::{Server, ServerError, Settings};
 ///
-/// match Server::new(driver).path_prefix("lbcf").bind().await {
+/// let settings = Settings { path_prefix: "lbcf".into(), ..Settings::default() };
+/// match Server::with(driver, settings).bind().await {
 ///     Err(error @ ServerError::Prefix { .. }) => {
 ///         assert_eq!(error.to_string(), "path prefix \"lbcf\": it must begin with /, such as /lbcf");
 ///     }
