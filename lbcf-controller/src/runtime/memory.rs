@@ -1,7 +1,7 @@
 //! The little that is kept in memory of each request, because it ends within a moment and is not worth a
 //! write, or because the wall clock cannot tell it.
 //!
-//! After a start what was stored applies again, and what was not begins anew: grace periods, for example,
+//! After a start what was stored applies again, and the rest starts from the beginning: grace periods, for example,
 //! last the whole time again.
 
 use crate::api::{Condition, ConditionStatus, EnsurePolicy, EnsurePolicyType, LoadBalancerDriver};
