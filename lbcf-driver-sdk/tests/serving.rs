@@ -65,47 +65,51 @@ async fn invalid_settings_are_reported_at_the_start() {
     let other = Server::with(actor().0, new()).bind().await.unwrap();
     let taken = other.addr();
     let cannot_listen = format!("cannot listen on {taken}: ");
-    let cases: [(fn(&mut Settings, SocketAddr), &str); 9] = [
+    let prefix = Settings {
+        path_prefix: "lbcf".into(),
+        ..new()
+    };
+    let listen = Settings {
+        listen: taken,
+        ..Settings::default()
+    };
+    let probes_on = Settings {
+        probes_on: Some(taken),
+        ..new()
+    };
+    let token = |token: Option<&str>, file: Option<&str>| Settings {
+        token: token.map(Into::into),
+        token_file: file.map(Into::into),
+        ..new()
+    };
+    let client_ca = Settings {
+        client_ca: Some("/nowhere/ca".into()),
+        ..new()
+    };
+    let certificate = Settings {
+        tls_cert: Some("/nowhere/cert".into()),
+        ..new()
+    };
+    for (settings, complaint) in [
+        (prefix, "path prefix \"lbcf\": it must begin with /"),
+        (listen, &cannot_listen),
+        (probes_on, &cannot_listen),
+        (token(Some(""), None), "token: it is empty; omit"),
         (
-            |settings, _| settings.path_prefix = "lbcf".into(),
-            "path prefix \"lbcf\": it must begin with /",
-        ),
-        (|settings, taken| settings.listen = taken, &cannot_listen),
-        (
-            |settings, taken| settings.probes_on = Some(taken),
-            &cannot_listen,
-        ),
-        (
-            |settings, _| settings.token = Some("".into()),
-            "token: it is empty; omit",
-        ),
-        (
-            |settings, _| settings.token_file = Some("/nowhere/token".into()),
+            token(None, Some("/nowhere/token")),
             "cannot read /nowhere/token: ",
         ),
         (
-            |settings, _| settings.token_file = Some("/dev/zero".into()),
+            token(None, Some("/dev/zero")),
             "cannot read /dev/zero: not a file",
         ),
         (
-            |settings, _| {
-                settings.token = Some("s3cret".into());
-                settings.token_file = Some("/dev/zero".into());
-            },
+            token(Some("s3cret"), Some("/dev/zero")),
             "a token and a file of one: set one of the two",
         ),
-        (
-            |settings, _| settings.client_ca = Some("/nowhere/ca".into()),
-            "a CA for clients needs TLS",
-        ),
-        (
-            |settings, _| settings.tls_cert = Some("/nowhere/cert".into()),
-            "TLS needs a certificate and its key",
-        ),
-    ];
-    for (change, complaint) in cases {
-        let mut settings = new();
-        change(&mut settings, taken);
+        (client_ca, "a CA for clients needs TLS"),
+        (certificate, "TLS needs a certificate and its key"),
+    ] {
         let server = Server::with(actor().0, settings);
         let error = server.bind().await.unwrap_err().to_string();
         assert!(error.starts_with(complaint), "{error}");
@@ -197,7 +201,7 @@ async fn a_token_that_changes_under_load_refuses_no_call_with_the_current_one() 
     let mut files = Mounted::new();
     files.put(&[("token", "first\n")]);
     let path = files.path("token");
-    let server = Arc::new(Running::start(|settings| settings.token_file = Some(path.into())).await);
+    let server = Arc::new(Running::start(|settings| settings.token_file = Some(path)).await);
     let with = |token| {
         let server = Arc::clone(&server);
         async move {
@@ -254,7 +258,7 @@ async fn a_token_file_that_breaks_keeps_the_token() {
     files.put(&[("token", "first")]);
     let path = files.path("token");
     let log = CapturedLog::new();
-    let server = Running::start(|settings| settings.token_file = Some(path.into())).await;
+    let server = Running::start(|settings| settings.token_file = Some(path)).await;
     let mut client = server.connect().await;
     client.token = Some("first");
     for (broken, complaint) in [("", "empty"), ("two words", "visible ASCII")] {
