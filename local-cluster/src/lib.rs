@@ -120,11 +120,11 @@ mod store;
 mod warnings;
 mod writer;
 
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
 pub use self::cluster::{InProcess, LocalCluster};
 pub use self::error::Error;
 pub use self::faults::{ErrorResponse, Fault, FaultGuard, Faults, RequestFilter, Verb, WatchEnd};
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
 pub use self::http::fuzzing;
 pub use self::options::{LocalClusterOptions, NodeSpec};
 pub use self::requests::{RequestCounts, RequestKey};
