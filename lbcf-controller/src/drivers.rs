@@ -106,7 +106,7 @@ impl Drivers {
     pub(crate) async fn call<W: Webhook>(
         &self,
         driver: &LoadBalancerDriver,
-        request: &W::Request,
+        request: &W,
     ) -> Result<W::Response, DriverError> {
         let client = self.client_of_leader(driver)?;
         let call = self.call_by::<W>(client, driver, request);
@@ -117,7 +117,7 @@ impl Drivers {
     pub(crate) async fn call_as_any_replica<W: Webhook>(
         &self,
         driver: &LoadBalancerDriver,
-        request: &W::Request,
+        request: &W,
     ) -> Result<W::Response, DriverError> {
         let client = self.client_of(driver)?;
         self.call_by::<W>(client, driver, request).await
@@ -127,7 +127,7 @@ impl Drivers {
         &self,
         client: DriverClient,
         driver: &LoadBalancerDriver,
-        request: &W::Request,
+        request: &W,
     ) -> Result<W::Response, DriverError> {
         let (key, webhook) = (ObjectKey::of(driver), W::INFO.name);
         self.called.lock().insert(key.clone());
@@ -195,7 +195,7 @@ impl Drivers {
 async fn send<W: Webhook>(
     client: DriverClient,
     driver: &ObjectKey,
-    request: &W::Request,
+    request: &W,
     timeout: Duration,
 ) -> Result<W::Response, DriverError> {
     let webhook = W::INFO.name;
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::api::{LoadBalancerDriverSpec, WebhookConfig};
     use crate::process::metrics::Snapshot;
-    use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest};
+    use lbcf_driver_sdk::webhook::Healthz;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
         );
         let mut driver = LoadBalancerDriver::new("d", LoadBalancerDriverSpec::default());
         driver.spec.url = url;
-        let response = drivers.call::<Healthz>(&driver, &HealthzRequest {}).await;
+        let response = drivers.call::<Healthz>(&driver, &Healthz {}).await;
         assert!(response.unwrap().healthy);
         let request = server.await.unwrap();
         assert!(

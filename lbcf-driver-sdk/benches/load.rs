@@ -29,8 +29,7 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::webhook::{
-    BackendPort, EnsureBackendRequest, EnsureBackendResponse, GenerateBackendAddrResponse,
-    StringMap,
+    BackendPort, EnsureBackend, EnsureBackendResponse, GenerateBackendAddrResponse, StringMap,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -313,7 +312,7 @@ fn respond<Q: DeserializeOwned, A: Serialize>(body: &Bytes, hook: impl FnOnce(Q)
 
 async fn serve_by_hand() -> Outcome<()> {
     let ensure_backend = |body: Bytes| async move {
-        respond(&body, |_: EnsureBackendRequest| {
+        respond(&body, |_: EnsureBackend| {
             EnsureBackendResponse::from(Ok(StringMap::new()))
         })
     };

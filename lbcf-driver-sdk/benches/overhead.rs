@@ -20,10 +20,10 @@ use criterion::Criterion;
 use http_body_util::BodyExt;
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::{
-    DeregisterBackendRequest, EnsureBackendRequest, EnsureBackendResponse,
-    GenerateBackendAddrRequest, GenerateBackendAddrResponse, StringMap,
+    EnsureBackend, EnsureBackendResponse, GenerateBackendAddr, GenerateBackendAddrResponse,
+    PodBackend, StringMap,
 };
-use lbcf_driver_sdk::{HookError, RawDriver, wire};
+use lbcf_driver_sdk::{Driver, HookError, request, wire};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -34,25 +34,51 @@ use tower::ServiceExt;
 
 struct Yes;
 
-impl RawDriver for Yes {
-    async fn generate_backend_addr(
+impl Driver for Yes {
+    type LbSpec = StringMap;
+    type LbInfo = StringMap;
+    type Attributes = StringMap;
+    type Parameters = StringMap;
+    type BackendAddr = String;
+
+    async fn delete_load_balancer(
         &self,
-        request: GenerateBackendAddrRequest,
-    ) -> Result<String, HookError> {
-        addr(request).ok_or_else(|| HookError::running("the pod has no address yet"))
+        _: request::DeleteLoadBalancer<Self>,
+    ) -> Result<(), HookError> {
+        Ok(())
     }
 
-    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
+    async fn create_load_balancer(
+        &self,
+        _: request::CreateLoadBalancer<Self>,
+    ) -> Result<StringMap, HookError> {
         Ok(StringMap::new())
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
+    async fn generate_backend_addr(
+        &self,
+        request: request::GenerateBackendAddr<Self>,
+    ) -> Result<String, HookError> {
+        addr(request.pod_backend).ok_or_else(|| HookError::running("the pod has no address yet"))
+    }
+
+    async fn ensure_backend(
+        &self,
+        _: request::EnsureBackend<Self>,
+    ) -> Result<StringMap, HookError> {
+        Ok(StringMap::new())
+    }
+
+    async fn deregister_backend(
+        &self,
+        _: request::DeregisterBackend<Self>,
+    ) -> Result<(), HookError> {
         Ok(())
     }
 }
 
-fn addr(request: GenerateBackendAddrRequest) -> Option<String> {
-    let backend = request.pod_backend?;
+fn addr(backend: Option<PodBackend>) -> Option<String> {
+    let backend = backend?;
     Some(format!(
         "{}:{}",
         backend.pod.ips.first()?,
@@ -73,13 +99,13 @@ fn by_hand() -> Router {
         ([(header::CONTENT_TYPE, "application/json")], response).into_response()
     }
     let ensure_backend = |body: Bytes| async move {
-        respond(&body, |_: EnsureBackendRequest| {
+        respond(&body, |_: EnsureBackend| {
             EnsureBackendResponse::from(Ok(StringMap::new()))
         })
     };
     let generate_backend_addr = |body: Bytes| async move {
-        respond(&body, |request: GenerateBackendAddrRequest| {
-            GenerateBackendAddrResponse::from(Ok(addr(request).unwrap_or_default()))
+        respond(&body, |request: GenerateBackendAddr| {
+            GenerateBackendAddrResponse::from(Ok(addr(request.pod_backend).unwrap_or_default()))
         })
     };
     Router::new()
@@ -177,8 +203,8 @@ fn main() {
         .measurement_time(Duration::from_secs(3))
         .configure_from_args();
     let ratios = [
-        measure::<EnsureBackendRequest>(&mut criterion, "/ensureBackend", &ensure_backend()),
-        measure::<GenerateBackendAddrRequest>(
+        measure::<EnsureBackend>(&mut criterion, "/ensureBackend", &ensure_backend()),
+        measure::<GenerateBackendAddr>(
             &mut criterion,
             "/generateBackendAddr",
             &generate_backend_addr(),

@@ -74,7 +74,7 @@ impl Driver for PoolDriver {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
-        match request.backend {
+        match request.backend()? {
             Backend::Pod(backend) => {
                 let ip = backend.pod.ips.first();
                 let ip = ip.or_running("the pod has no address yet")?;

@@ -1,4 +1,4 @@
-//! A driver that takes the wire's maps unchanged and stores them without knowing their fields, as would
+//! A driver that takes the maps unchanged and stores them without knowing their fields, as would
 //! a recorder, a template or a proxy to another driver.
 //!
 //! ```text
@@ -9,13 +9,13 @@
 
 use clap::Parser;
 use lbcf_driver_sdk::outcome::OrOutcome;
-use lbcf_driver_sdk::server::ServerArgs;
-use lbcf_driver_sdk::webhook::{
-    CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
-    EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest, StringMap,
-    ValidateLoadBalancerRequest,
+use lbcf_driver_sdk::request::{
+    Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
+    EnsureLoadBalancer, GenerateBackendAddr, ValidateLoadBalancer,
 };
-use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
+use lbcf_driver_sdk::server::ServerArgs;
+use lbcf_driver_sdk::webhook::StringMap;
+use lbcf_driver_sdk::{Driver, HookError, Rejection};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -40,10 +40,16 @@ impl Wishes {
     }
 }
 
-impl RawDriver for Wishes {
+impl Driver for Wishes {
+    type LbSpec = StringMap;
+    type LbInfo = StringMap;
+    type Attributes = StringMap;
+    type Parameters = StringMap;
+    type BackendAddr = String;
+
     async fn validate_load_balancer(
         &self,
-        request: ValidateLoadBalancerRequest,
+        request: ValidateLoadBalancer<Self>,
     ) -> Result<(), Rejection> {
         if request.lb_spec.is_empty() {
             return Err(Rejection::new(
@@ -55,7 +61,7 @@ impl RawDriver for Wishes {
 
     async fn create_load_balancer(
         &self,
-        request: CreateLoadBalancerRequest,
+        request: CreateLoadBalancer<Self>,
     ) -> Result<StringMap, HookError> {
         let mut load_balancers = self.lock();
         let lb = load_balancers.entry(request.lb_spec.clone()).or_default();
@@ -66,7 +72,7 @@ impl RawDriver for Wishes {
 
     async fn ensure_load_balancer(
         &self,
-        request: EnsureLoadBalancerRequest,
+        request: EnsureLoadBalancer<Self>,
     ) -> Result<(), HookError> {
         let mut load_balancers = self.lock();
         let lb = load_balancers.get_mut(&request.lb_info);
@@ -76,31 +82,31 @@ impl RawDriver for Wishes {
 
     async fn delete_load_balancer(
         &self,
-        request: DeleteLoadBalancerRequest,
+        request: DeleteLoadBalancer<Self>,
     ) -> Result<(), HookError> {
-        // Succeeds if it does not exist.
-        self.lock().remove(&request.lb_info);
+        // Succeeds if it does not exist, or was never created.
+        if let Some(lb_info) = request.lb_info {
+            self.lock().remove(&lb_info);
+        }
         Ok(())
     }
 
     async fn generate_backend_addr(
         &self,
-        request: GenerateBackendAddrRequest,
+        request: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
-        match (request.pod_backend, request.service_backend) {
-            (Some(backend), None) => {
+        match request.backend()? {
+            Backend::Pod(backend) => {
                 let ip = backend.pod.ips.first();
                 let ip = ip.or_running("the pod has no address yet")?;
                 Ok(format!("{ip}:{}", backend.port.port))
             }
-            (None, Some(backend)) => Ok(format!("{}:{}", backend.node_name, backend.port.port)),
-            _ => Err(HookError::fail(
-                "exactly one of podBackend and serviceBackend is needed",
-            )),
+            Backend::Service(backend) => Ok(format!("{}:{}", backend.node_name, backend.port.port)),
+            Backend::Endpoint(_) => Err(HookError::fail("only pods and services are supported")),
         }
     }
 
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
+    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         let mut load_balancers = self.lock();
         let lb = load_balancers.get_mut(&request.lb_info);
         let backends = &mut lb.or_fail(no_such(&request.lb_info))?.backends;
@@ -114,7 +120,7 @@ impl RawDriver for Wishes {
         )]))
     }
 
-    async fn deregister_backend(&self, request: DeregisterBackendRequest) -> Result<(), HookError> {
+    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
         // Succeeds if it is not registered, or its load balancer does not exist.
         if let Some(lb) = self.lock().get_mut(&request.lb_info) {
             lb.backends.remove(&request.backend_addr);

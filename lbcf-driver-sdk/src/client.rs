@@ -160,16 +160,16 @@ impl DriverClient {
     /// use lbcf_driver_sdk::client::{CallError, DriverClient};
     /// use lbcf_driver_sdk::webhook::Webhook;
     ///
-    /// async fn is_fail<W: Webhook>(driver: &DriverClient, request: &W::Request) -> Result<bool, CallError> {
-    ///     Ok(W::is_fail(&driver.call::<W>(request).await?))
+    /// async fn is_fail<W: Webhook>(driver: &DriverClient, request: &W) -> Result<bool, CallError> {
+    ///     Ok(W::is_fail(&driver.call(request).await?))
     /// }
     /// ```
     ///
     /// # Errors
     /// [`CallError`], unless the driver sent a valid response.
-    pub async fn call<W: Webhook>(&self, request: &W::Request) -> Result<W::Response, CallError> {
+    pub async fn call<W: Webhook>(&self, request: &W) -> Result<W::Response, CallError> {
         let timeout = self.timeouts.of(W::INFO.name);
-        self.call_within::<W>(request, timeout).await
+        self.call_within(request, timeout).await
     }
 
     /// Calls a webhook with another timeout. Dropping the future closes the connection.
@@ -177,11 +177,11 @@ impl DriverClient {
     /// ```no_run
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// use lbcf_driver_sdk::client::DriverClient;
-    /// use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest};
+    /// use lbcf_driver_sdk::webhook::Healthz;
     /// use std::time::Duration;
     ///
     /// let driver = DriverClient::new("http://driver.example")?;
-    /// let response = driver.call_within::<Healthz>(&HealthzRequest {}, Duration::from_secs(1)).await?;
+    /// let response = driver.call_within(&Healthz {}, Duration::from_secs(1)).await?;
     /// assert!(response.healthy);
     /// # Ok(())
     /// # }
@@ -191,10 +191,10 @@ impl DriverClient {
     /// [`CallError`], unless the driver sent a valid response.
     pub async fn call_within<W: Webhook>(
         &self,
-        request: &W::Request,
+        request: &W,
         timeout: Duration,
     ) -> Result<W::Response, CallError> {
-        let body = W::write_request(request).map_err(CallError::not_sent)?;
+        let body = request.write_request().map_err(CallError::not_sent)?;
         let (response, hint) = self.exchange(W::INFO.name, body.into(), timeout).await?;
         let body = response.accepted(self.http.response_limit(), hint).await?;
         W::read_response(&body).map_err(CallError::Malformed)

@@ -83,8 +83,7 @@
 //! * `testing` (feature `testing`): calls a driver in process, for its author's tests.
 //! * `client` (feature `client`): calls any driver, as a controller does.
 //! * `openapi` (feature `openapi`): the specification as an OpenAPI 3.1 document.
-//! * [`webhook`]: the wire's requests and responses, from one table. [`RawDriver`] takes them
-//!   unchanged, and [`wire`] reads them from JSON.
+//! * [`webhook`]: the wire's requests and responses, from one table; [`wire`] reads them from JSON.
 
 #[cfg(feature = "client")]
 pub mod client;
@@ -107,7 +106,7 @@ pub mod testing;
 pub mod webhook;
 pub mod wire;
 
-pub use driver::{Driver, ListedBackend, RawDriver, request};
+pub use driver::{Driver, request};
 pub use outcome::{HookError, OrOutcome, Rejection, RetryAfter};
 
 /// The README's examples compile.

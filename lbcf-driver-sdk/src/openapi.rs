@@ -52,9 +52,9 @@ const ERRORS: [(&str, &str, &str); 4] = [
 type Schemas = Vec<(String, RefOr<Schema>)>;
 
 macro_rules! rows {
-    ($($(#[doc = $doc:literal])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
+    ($($(#[doc = $doc:literal])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $response:ident);)*) => {
         fn add_webhooks(paths: &mut Paths, schemas: &mut Schemas) {
-            $(add::<webhook::$hook>(concat!($($doc),*).trim(), paths, schemas);)*
+            $(add::<webhook::$hook>(stringify!($hook), concat!($($doc),*).trim(), paths, schemas);)*
         }
     };
 }
@@ -90,13 +90,16 @@ pub fn document() -> OpenApi {
     document
 }
 
-fn add<W>(summary: &str, paths: &mut Paths, schemas: &mut Schemas)
+fn add<W>(type_name: &str, summary: &str, paths: &mut Paths, schemas: &mut Schemas)
 where
-    W: Webhook<Request: ToSchema, Response: ToSchema>,
+    W: Webhook<Response: ToSchema> + ToSchema,
 {
     let WebhookInfo { name, class, .. } = W::INFO;
     let request = RequestBodyBuilder::new()
-        .content(JSON, content::<W::Request>(name, "request", schemas))
+        .content(
+            JSON,
+            content::<W>(name, "request", &format!("{type_name}Request"), schemas),
+        )
         .required(Some(if class == Class::Health {
             Required::False
         } else {
@@ -109,7 +112,10 @@ where
             Class::Verdict => "The decision: yes or no.",
             Class::Operation => "The state of the operation: done, failed or still running.",
         })
-        .content(JSON, content::<W::Response>(name, "response", schemas))
+        .content(
+            JSON,
+            content::<W::Response>(name, "response", &W::Response::name(), schemas),
+        )
         .build();
     let mut operation = OperationBuilder::new()
         .operation_id(Some(name))
@@ -165,11 +171,16 @@ fn description(webhook: WebhookInfo) -> String {
 }
 
 /// A reference to the type's schema, which is added to `schemas` with its dependencies, and examples.
-fn content<T: ToSchema>(webhook: &str, direction: &str, schemas: &mut Schemas) -> Content {
-    schemas.push((T::name().into_owned(), T::schema()));
+fn content<T: ToSchema>(
+    webhook: &str,
+    direction: &str,
+    name: &str,
+    schemas: &mut Schemas,
+) -> Content {
+    schemas.push((name.to_owned(), T::schema()));
     T::schemas(schemas);
     ContentBuilder::new()
-        .schema(Some(Ref::from_schema_name(T::name())))
+        .schema(Some(Ref::from_schema_name(name)))
         .examples_from_iter(examples::of(webhook, direction))
         .build()
 }
@@ -177,7 +188,7 @@ fn content<T: ToSchema>(webhook: &str, direction: &str, schemas: &mut Schemas) -
 /// The old parameters are sent under two names, of which the type has one.
 fn name_both_old_parameters(schemas: &mut Schemas) {
     for (name, schema) in schemas {
-        if *name == webhook::ValidateBackendRequest::name()
+        if name == "ValidateBackendRequest"
             && let RefOr::T(Schema::Object(object)) = schema
             && let Some(old) = object.properties.get("oldParameters").cloned()
         {

@@ -40,10 +40,10 @@ pub use prometheus;
 pub use serve::{BoundServer, Ending, Server};
 pub use settings::Settings;
 
-use crate::RawDriver;
+use crate::Driver;
 
 /// The eleven webhooks of `driver`, each at `POST /<name>`, with the default
 /// [`Settings`]. Mount it under a prefix with [`axum::Router::nest`].
-pub fn router<D: RawDriver>(driver: D) -> axum::Router {
+pub fn router<D: Driver>(driver: D) -> axum::Router {
     DriverRouter::new(driver).build()
 }

@@ -1,8 +1,10 @@
 //! The specification's eleven webhooks as types, from one table.
 //!
-//! [`Webhook`] ties a webhook's name to its request, its response and its class; [`ALL`] lists
-//! them. Routes, client calls, OpenAPI paths and timeouts are derived from that table, so a new
-//! webhook is one new row, and the compiler names the rest.
+//! [`Webhook`] ties a request to its webhook's name, response and class; [`ALL`] lists them. A request is
+//! generic over its maps: with the defaults, maps of strings, it is what the wire has; with a driver's types
+//! ([`request`](crate::request)) it is what the driver's method receives. Routes, client calls, OpenAPI paths
+//! and timeouts are derived from that table, so a new webhook is one new row, and the compiler names the
+//! rest.
 
 mod backend;
 mod definition;
@@ -15,31 +17,29 @@ mod load_balancer;
 mod operation;
 mod port;
 mod table;
+mod target;
 mod verdict;
 
 pub use backend::{
-    BackendType, DeregisterBackendRequest, DeregisterBackendResponse, EnsureBackendRequest,
-    EnsureBackendResponse, GenerateBackendAddrRequest, GenerateBackendAddrResponse, PodBackend,
-    ServiceBackend, ValidateBackendRequest, ValidateBackendResponse,
+    BackendType, DeregisterBackend, DeregisterBackendResponse, EnsureBackend,
+    EnsureBackendResponse, GenerateBackendAddr, GenerateBackendAddrResponse, PodBackend,
+    ServiceBackend, ValidateBackend, ValidateBackendResponse,
 };
 pub use definition::{Class, Obligation, StringMap, Webhook, WebhookInfo};
 pub use endpoint::{AddressType, EndpointBackend, EndpointService};
-pub use health::{HealthzRequest, HealthzResponse};
-pub use judge::{JudgePodDeregisterRequest, JudgePodDeregisterResponse};
+pub use health::{Healthz, HealthzResponse};
+pub use judge::{JudgePodDeregister, JudgePodDeregisterResponse};
 pub use kubernetes::{KubernetesObject, NodeAddress, ServicePort};
-pub use list::{ListBackendsRequest, ListBackendsResponse, ListedBackend};
+pub use list::{ListBackends, ListBackendsResponse, ListedBackend};
 pub use load_balancer::{
-    CreateLoadBalancerRequest, CreateLoadBalancerResponse, DeleteLoadBalancerRequest,
-    DeleteLoadBalancerResponse, EnsureLoadBalancerRequest, EnsureLoadBalancerResponse,
-    ValidateLoadBalancerRequest, ValidateLoadBalancerResponse,
+    CreateLoadBalancer, CreateLoadBalancerResponse, DeleteLoadBalancer, DeleteLoadBalancerResponse,
+    EnsureLoadBalancer, EnsureLoadBalancerResponse, ValidateLoadBalancer,
+    ValidateLoadBalancerResponse,
 };
 pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status, object_id};
 pub use port::{BackendPort, Protocol};
+pub use table::ALL;
 #[cfg(any(feature = "client", feature = "openapi", feature = "server"))]
 pub(crate) use table::for_each_webhook;
-pub use table::{
-    ALL, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
-    EnsureLoadBalancer, GenerateBackendAddr, Healthz, JudgePodDeregister, ListBackends,
-    ValidateBackend, ValidateLoadBalancer,
-};
+pub use target::{Backend, Target};
 pub use verdict::{Operation, VerdictRequest, VerdictResponse};

@@ -10,12 +10,12 @@ mod lenient;
 pub(crate) mod rfc3339;
 mod streaming;
 
-pub(crate) use lenient::{is_zero, json_of_object, null_as_default, whole_seconds};
+pub(crate) use lenient::{is_empty_map, is_zero, json_of_object, null_as_default, whole_seconds};
 
 /// Both directions of a map, for serde's `with`.
 pub(crate) mod nullable_map {
     pub(crate) use super::lenient::{
-        empty_map_as_null as serialize, null_as_default as deserialize,
+        empty_map_as_null as serialize, null_as_empty_map as deserialize,
     };
 }
 
@@ -48,13 +48,13 @@ pub enum DecodeError {
 /// precedence. Bodies with exact spellings only are read about as fast as by `serde_json`.
 ///
 /// ```
-/// use lbcf_driver_sdk::webhook::EnsureBackendRequest;
+/// use lbcf_driver_sdk::webhook::EnsureBackend;
 /// use lbcf_driver_sdk::wire;
 ///
-/// let request: EnsureBackendRequest = wire::from_slice(br#"{"recordId": "1", "lbInfo": null}"#)?;
+/// let request: EnsureBackend = wire::from_slice(br#"{"recordId": "1", "lbInfo": null}"#)?;
 /// assert_eq!(request.record_id, "1");
 ///
-/// let error = wire::from_slice::<EnsureBackendRequest>(br#"{"dryRun": "yes"}"#).unwrap_err();
+/// let error = wire::from_slice::<EnsureBackend>(br#"{"dryRun": "yes"}"#).unwrap_err();
 /// assert_eq!(error.to_string(), r#"dryRun: invalid type: string "yes", expected a boolean"#);
 /// # Ok::<(), wire::DecodeError>(())
 /// ```

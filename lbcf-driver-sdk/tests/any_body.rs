@@ -1,60 +1,69 @@
 //! The response to any body is one of the webhook's or a 4xx with a reason.
 
 use crate::near_misses::{Json, edits, json, request_of, spoil};
-use crate::support::{cases, post};
+use crate::support::{cases, post, takes_maps};
 use axum::Router;
 use axum::http::StatusCode;
+use lbcf_driver_sdk::request;
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::*;
 use lbcf_driver_sdk::wire::from_value;
-use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
+use lbcf_driver_sdk::{Driver, HookError, Rejection};
 use proptest::prelude::*;
 use serde_json::Value;
 
 /// Accepts everything, and returns values of the request.
 struct Yes;
 
-impl RawDriver for Yes {
+impl Driver for Yes {
+    takes_maps!(deletes nothing);
+
     async fn create_load_balancer(
         &self,
-        request: CreateLoadBalancerRequest,
+        request: request::CreateLoadBalancer<Self>,
     ) -> Result<StringMap, HookError> {
         Ok(request.lb_spec)
     }
 
     async fn generate_backend_addr(
         &self,
-        request: GenerateBackendAddrRequest,
+        request: request::GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
         Ok(format!("{:?}", request.service_backend))
     }
 
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
+    async fn ensure_backend(
+        &self,
+        request: request::EnsureBackend<Self>,
+    ) -> Result<StringMap, HookError> {
         Ok(request.parameters)
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
+    async fn deregister_backend(
+        &self,
+        _: request::DeregisterBackend<Self>,
+    ) -> Result<(), HookError> {
         Ok(())
     }
 
     async fn judge_pod_deregister(
         &self,
-        request: JudgePodDeregisterRequest,
+        request: JudgePodDeregister,
     ) -> Result<Vec<KubernetesObject>, Rejection> {
         Ok(request.not_ready_pods)
     }
 
     async fn list_backends(
         &self,
-        request: ListBackendsRequest,
-    ) -> Result<Vec<ListedBackend>, HookError> {
+        request: request::ListBackends<Self>,
+    ) -> Result<Vec<request::ListedBackend<Self>>, HookError> {
         let listed = request
             .lb_info
             .into_iter()
             .map(|(key, value)| ListedBackend {
                 backend_addr: key,
                 record_id: value,
-                ..ListedBackend::default()
+                parameters: None,
             });
         Ok(listed.collect())
     }
@@ -65,21 +74,21 @@ impl RawDriver for Yes {
 }
 
 fn is_response_of(webhook: &str, answer: Value) -> bool {
-    fn is<W: Webhook>(_: W, answer: Value) -> bool {
+    fn is<W: Webhook>(answer: Value) -> bool {
         from_value::<W::Response>(answer).is_ok()
     }
     match webhook {
-        "healthz" => is(Healthz, answer),
-        "validateLoadBalancer" => is(ValidateLoadBalancer, answer),
-        "createLoadBalancer" => is(CreateLoadBalancer, answer),
-        "ensureLoadBalancer" => is(EnsureLoadBalancer, answer),
-        "deleteLoadBalancer" => is(DeleteLoadBalancer, answer),
-        "validateBackend" => is(ValidateBackend, answer),
-        "generateBackendAddr" => is(GenerateBackendAddr, answer),
-        "ensureBackend" => is(EnsureBackend, answer),
-        "deregisterBackend" => is(DeregisterBackend, answer),
-        "judgePodDeregister" => is(JudgePodDeregister, answer),
-        "listBackends" => is(ListBackends, answer),
+        "healthz" => is::<Healthz>(answer),
+        "validateLoadBalancer" => is::<ValidateLoadBalancer>(answer),
+        "createLoadBalancer" => is::<CreateLoadBalancer>(answer),
+        "ensureLoadBalancer" => is::<EnsureLoadBalancer>(answer),
+        "deleteLoadBalancer" => is::<DeleteLoadBalancer>(answer),
+        "validateBackend" => is::<ValidateBackend>(answer),
+        "generateBackendAddr" => is::<GenerateBackendAddr>(answer),
+        "ensureBackend" => is::<EnsureBackend>(answer),
+        "deregisterBackend" => is::<DeregisterBackend>(answer),
+        "judgePodDeregister" => is::<JudgePodDeregister>(answer),
+        "listBackends" => is::<ListBackends>(answer),
         _ => false,
     }
 }

@@ -14,8 +14,7 @@ use axum::http::StatusCode;
 use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient};
 use lbcf_driver_sdk::server::{DriverRouter, Settings};
 use lbcf_driver_sdk::webhook::{
-    EnsureBackend, EnsureBackendRequest, EnsureBackendResponse, Healthz, HealthzRequest, Status,
-    ValidateBackend, ValidateBackendRequest,
+    EnsureBackend, EnsureBackendResponse, Healthz, Status, ValidateBackend,
 };
 use serde_json::json;
 use std::io::{Read as _, Write as _};
@@ -28,7 +27,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 const LONG: Duration = Duration::from_secs(30);
 
-fn request(parameters: serde_json::Value) -> EnsureBackendRequest {
+fn request(parameters: serde_json::Value) -> EnsureBackend {
     serde_json::from_value(ensure("1", parameters)).unwrap()
 }
 
@@ -90,9 +89,9 @@ async fn b149_a_driver_under_a_prefix_is_called() {
         .unwrap();
     assert_eq!(response.status, Status::Succ);
     assert_eq!(response.injected_info["seen"], "1");
-    let healthz = client.call::<Healthz>(&HealthzRequest {}).await;
+    let healthz = client.call::<Healthz>(&Healthz {}).await;
     assert!(healthz.unwrap().healthy);
-    let refused = ValidateBackendRequest {
+    let refused = ValidateBackend {
         parameters: [("do".into(), "refuse".into())].into(),
         ..Default::default()
     };
@@ -276,7 +275,7 @@ async fn connections_are_kept_and_shared() {
     let http = HttpClient::new();
     for _ in 0..5 {
         let client = DriverClient::with_http(http.clone(), &url).unwrap();
-        let answer = client.call::<Healthz>(&HealthzRequest {}).await;
+        let answer = client.call::<Healthz>(&Healthz {}).await;
         assert!(answer.unwrap().healthy);
         sockets::settle().await;
     }
@@ -307,7 +306,7 @@ async fn a_connection_that_the_driver_closed_is_not_an_error() {
     });
     let client = DriverClient::new(&url).unwrap();
     for _ in 0..20 {
-        let answer = client.call::<Healthz>(&HealthzRequest {}).await;
+        let answer = client.call::<Healthz>(&Healthz {}).await;
         assert!(answer.unwrap().healthy);
         is_closed.recv().unwrap();
     }
@@ -327,7 +326,7 @@ async fn user_and_password_of_the_url_are_sent_as_a_header() {
     });
     let client = DriverClient::new(&url).unwrap();
     assert!(!format!("{client:?}{}", client.url_of::<Healthz>()).contains("me:"));
-    let _ = client.call::<Healthz>(&HealthzRequest {}).await;
+    let _ = client.call::<Healthz>(&Healthz {}).await;
     let head = server.await.unwrap();
     // "me:p@ss"
     assert!(
@@ -341,7 +340,7 @@ async fn a_dropped_call_hangs_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let client = DriverClient::new(&url).unwrap();
-    let call = tokio::spawn(async move { client.call::<Healthz>(&HealthzRequest {}).await });
+    let call = tokio::spawn(async move { client.call::<Healthz>(&Healthz {}).await });
     let (mut stream, _) = listener.accept().await.unwrap();
     stream.read_u8().await.unwrap();
     call.abort();
@@ -375,7 +374,7 @@ async fn a_call_that_is_no_longer_permitted_is_not_sent() {
         received
     });
     let driver = DriverClient::new(&url).unwrap().send_while(|| false);
-    let error = driver.healthz(&HealthzRequest {}).await.unwrap_err();
+    let error = driver.healthz(&Healthz {}).await.unwrap_err();
     let cause = "the caller no longer permits the call";
     assert!(error.to_string().contains(cause), "{error}");
     assert!(received.await.unwrap().is_empty());

@@ -1,15 +1,14 @@
 //! Dry runs do not reach a driver that does not support them.
 
-use crate::support::{ok, post, stage};
+use crate::support::{ok, post, stage, takes_maps};
 use axum::http::StatusCode;
-use lbcf_driver_sdk::server::router;
-use lbcf_driver_sdk::webhook::{
-    ALL, Class, CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
-    EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest,
-    JudgePodDeregisterRequest, KubernetesObject, ListBackendsRequest, ListedBackend, StringMap,
-    ValidateBackendRequest, ValidateLoadBalancerRequest,
+use lbcf_driver_sdk::request::{
+    CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
+    GenerateBackendAddr, ListBackends, ListedBackend, ValidateBackend, ValidateLoadBalancer,
 };
-use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
+use lbcf_driver_sdk::server::router;
+use lbcf_driver_sdk::webhook::{ALL, Class, JudgePodDeregister, KubernetesObject, StringMap};
+use lbcf_driver_sdk::{Driver, HookError, Rejection};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -23,47 +22,49 @@ impl Asked {
     }
 }
 
-impl RawDriver for Asked {
-    async fn validate_load_balancer(
-        &self,
-        _: ValidateLoadBalancerRequest,
-    ) -> Result<(), Rejection> {
+impl Driver for Asked {
+    takes_maps!();
+
+    async fn validate_load_balancer(&self, _: ValidateLoadBalancer<Self>) -> Result<(), Rejection> {
         self.note("validateLoadBalancer", Ok(()))
     }
     async fn create_load_balancer(
         &self,
-        _: CreateLoadBalancerRequest,
+        _: CreateLoadBalancer<Self>,
     ) -> Result<StringMap, HookError> {
         self.note("createLoadBalancer", Ok(StringMap::new()))
     }
-    async fn ensure_load_balancer(&self, _: EnsureLoadBalancerRequest) -> Result<(), HookError> {
+    async fn ensure_load_balancer(&self, _: EnsureLoadBalancer<Self>) -> Result<(), HookError> {
         self.note("ensureLoadBalancer", Ok(()))
     }
-    async fn delete_load_balancer(&self, _: DeleteLoadBalancerRequest) -> Result<(), HookError> {
+    async fn delete_load_balancer(&self, _: DeleteLoadBalancer<Self>) -> Result<(), HookError> {
         self.note("deleteLoadBalancer", Ok(()))
     }
-    async fn validate_backend(&self, _: ValidateBackendRequest) -> Result<(), Rejection> {
+    async fn validate_backend(&self, _: ValidateBackend<Self>) -> Result<(), Rejection> {
         self.note("validateBackend", Ok(()))
     }
     async fn generate_backend_addr(
         &self,
-        _: GenerateBackendAddrRequest,
+        _: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
         self.note("generateBackendAddr", Ok("a".into()))
     }
-    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
+    async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         self.note("ensureBackend", Ok(StringMap::new()))
     }
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
+    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), HookError> {
         self.note("deregisterBackend", Ok(()))
     }
     async fn judge_pod_deregister(
         &self,
-        request: JudgePodDeregisterRequest,
+        request: JudgePodDeregister,
     ) -> Result<Vec<KubernetesObject>, Rejection> {
         self.note("judgePodDeregister", Ok(request.not_ready_pods))
     }
-    async fn list_backends(&self, _: ListBackendsRequest) -> Result<Vec<ListedBackend>, HookError> {
+    async fn list_backends(
+        &self,
+        _: ListBackends<Self>,
+    ) -> Result<Vec<ListedBackend<Self>>, HookError> {
         self.note("listBackends", Ok(Vec::new()))
     }
 }
@@ -71,7 +72,7 @@ impl RawDriver for Asked {
 fn body(dry_run: bool) -> Value {
     let pod = json!({"metadata": {"name": "pod"}});
     json!({
-        "recordID": "r", "dryRun": dry_run, "operation": "Create", "notReadyPods": [],
+        "recordID": "r", "dryRun": dry_run, "operation": "Create", "notReadyPods": [], "backendAddr": "a",
         "podBackend": {"pod": pod, "port": {"port": 80}},
     })
 }
@@ -116,17 +117,19 @@ async fn dry_runs_reach_a_driver_that_supports_them() {
 
 struct Breaks;
 
-impl RawDriver for Breaks {
+impl Driver for Breaks {
+    takes_maps!(creates nothing);
+
     async fn generate_backend_addr(
         &self,
-        _: GenerateBackendAddrRequest,
+        _: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
         Ok("a".into())
     }
-    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
+    async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         Ok(StringMap::new())
     }
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
+    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), HookError> {
         Ok(())
     }
     fn accepts_dry_run(&self) -> bool {

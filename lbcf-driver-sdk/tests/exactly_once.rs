@@ -1,13 +1,13 @@
 //! Over real sockets: repeated creations and hang-ups lead to one creation.
 
-use crate::support::serve;
+use crate::support::{serve, takes_maps};
+use lbcf_driver_sdk::request::{
+    CreateLoadBalancer, DeregisterBackend, EnsureBackend, GenerateBackendAddr,
+};
 use lbcf_driver_sdk::server::prometheus::{Registry, proto::Metric};
 use lbcf_driver_sdk::server::{DriverRouter, Settings};
-use lbcf_driver_sdk::webhook::{
-    CreateLoadBalancerRequest, DeregisterBackendRequest, EnsureBackendRequest,
-    GenerateBackendAddrRequest, StringMap,
-};
-use lbcf_driver_sdk::{HookError, RawDriver};
+use lbcf_driver_sdk::webhook::StringMap;
+use lbcf_driver_sdk::{Driver, HookError};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -50,10 +50,12 @@ async fn reaches(counter: &watch::Sender<usize>, count: usize) {
 
 struct Creator(Arc<Cloud>);
 
-impl RawDriver for Creator {
+impl Driver for Creator {
+    takes_maps!(deletes nothing);
+
     async fn create_load_balancer(
         &self,
-        request: CreateLoadBalancerRequest,
+        request: CreateLoadBalancer<Self>,
     ) -> Result<StringMap, HookError> {
         self.0.begun.send_modify(|begun| *begun += 1);
         self.0.go.acquire().await.unwrap().forget();
@@ -68,16 +70,16 @@ impl RawDriver for Creator {
 
     async fn generate_backend_addr(
         &self,
-        _: GenerateBackendAddrRequest,
+        _: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
         Err(HookError::fail("only load balancers"))
     }
 
-    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
+    async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         Err(HookError::fail("only load balancers"))
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
+    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), HookError> {
         Err(HookError::fail("only load balancers"))
     }
 }

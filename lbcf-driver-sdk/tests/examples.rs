@@ -6,8 +6,8 @@ mod walk;
 
 use lbcf_driver_sdk::client::DriverClient;
 use lbcf_driver_sdk::webhook::{
-    CreateLoadBalancer, DeleteLoadBalancer, DeleteLoadBalancerRequest, EnsureBackend, Status,
-    ValidateBackend, ValidateBackendRequest, ValidateLoadBalancer, ValidateLoadBalancerRequest,
+    CreateLoadBalancer, DeleteLoadBalancer, EnsureBackend, Status, ValidateBackend,
+    ValidateLoadBalancer,
 };
 use process::Example;
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ async fn async_create() {
         .call_within::<CreateLoadBalancer>(&begun, LIMIT)
         .await;
     assert_eq!(begun.unwrap().status, Status::Running);
-    let delete = DeleteLoadBalancerRequest {
+    let delete = DeleteLoadBalancer {
         record_id: "deleteLoadBalancer(2)".into(),
         ..Default::default()
     };
@@ -54,7 +54,7 @@ async fn async_create() {
 }
 
 async fn refuses_zone_and_weight(driver: &DriverClient) {
-    let nowhere = ValidateLoadBalancerRequest {
+    let nowhere = ValidateLoadBalancer {
         lb_spec: map(&[("zone", "nowhere")]),
         ..Default::default()
     };
@@ -67,7 +67,7 @@ async fn refuses_zone_and_weight(driver: &DriverClient) {
 }
 
 async fn refuses_weight(driver: &DriverClient) {
-    let heavy = ValidateBackendRequest {
+    let heavy = ValidateBackend {
         parameters: map(&[("weight", "101")]),
         ..Default::default()
     };
@@ -151,7 +151,7 @@ async fn raw_maps() {
         ..Walk::default()
     };
     walk.through(&driver).await;
-    let empty = ValidateLoadBalancerRequest::default();
+    let empty = ValidateLoadBalancer::default();
     let answer = driver
         .call_within::<ValidateLoadBalancer>(&empty, LIMIT)
         .await;

@@ -1,14 +1,12 @@
 //! The limits of hooks that run and wait, and the responses beyond them.
 
-use crate::support::{actor, ensure, ok, post, serve, spawn_ok, stage};
+use crate::support::{actor, ensure, ok, post, serve, spawn_ok, stage, takes_maps};
 use axum::Router;
 use axum::http::StatusCode;
+use lbcf_driver_sdk::request::{DeregisterBackend, EnsureBackend, GenerateBackendAddr};
 use lbcf_driver_sdk::server::{DriverRouter, Settings};
-use lbcf_driver_sdk::webhook::{
-    DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, HealthzRequest,
-    HealthzResponse, StringMap,
-};
-use lbcf_driver_sdk::{HookError, RawDriver};
+use lbcf_driver_sdk::webhook::StringMap;
+use lbcf_driver_sdk::{Driver, HookError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -154,20 +152,22 @@ async fn healthz_is_never_held_up() {
 /// Its `healthz` never ends.
 struct Hangs;
 
-impl RawDriver for Hangs {
-    async fn healthz(&self, _: HealthzRequest) -> HealthzResponse {
+impl Driver for Hangs {
+    takes_maps!(creates nothing);
+
+    async fn healthz(&self) -> bool {
         std::future::pending().await
     }
     async fn generate_backend_addr(
         &self,
-        _: GenerateBackendAddrRequest,
+        _: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
         Ok("a".into())
     }
-    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
+    async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         Ok(StringMap::new())
     }
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
+    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), HookError> {
         Ok(())
     }
 }

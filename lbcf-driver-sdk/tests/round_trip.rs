@@ -170,24 +170,24 @@ proptest! {
         (record_id, retry_id, dry_run) in call(), operation in operation(), identity in map(),
         attributes in map(), old_attributes in map(),
     ) {
-        round_trips(&HealthzRequest {})?;
-        round_trips(&ValidateLoadBalancerRequest {
+        round_trips(&Healthz {})?;
+        round_trips(&ValidateLoadBalancer {
             dry_run, lb_spec: identity.clone(), operation, attributes: attributes.clone(),
             old_attributes,
         })?;
-        round_trips(&CreateLoadBalancerRequest {
+        round_trips(&CreateLoadBalancer {
             record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
             lb_spec: identity.clone(), attributes: attributes.clone(),
         })?;
-        round_trips(&EnsureLoadBalancerRequest {
+        round_trips(&EnsureLoadBalancer {
             record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
             lb_info: identity.clone(), attributes: attributes.clone(),
         })?;
-        round_trips(&ListBackendsRequest {
+        round_trips(&ListBackends {
             record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
             lb_info: identity.clone(),
         })?;
-        round_trips(&DeleteLoadBalancerRequest {
+        round_trips(&DeleteLoadBalancer {
             record_id, retry_id, dry_run, lb_info: identity, attributes,
         })?;
     }
@@ -199,12 +199,12 @@ proptest! {
     ) {
         let since = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
         let first_requested_at = seconds.map(since);
-        round_trips(&EnsureBackendRequest {
+        round_trips(&EnsureBackend {
             record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
             lb_info: lb_info.clone(), backend_addr: backend_addr.clone(),
             parameters: parameters.clone(), injected_info: injected_info.clone(),
         })?;
-        round_trips(&DeregisterBackendRequest {
+        round_trips(&DeregisterBackend {
             record_id, retry_id, dry_run, lb_info, backend_addr, parameters, injected_info,
             first_requested_at,
         })?;
@@ -216,10 +216,10 @@ proptest! {
         operation in operation(), parameters in map(), old_parameters in map(),
         not_ready_pods in prop::collection::vec(a_pod(), 0..3),
     ) {
-        round_trips(&ValidateBackendRequest {
+        round_trips(&ValidateBackend {
             dry_run, backend_type, lb_info, operation, parameters, old_parameters,
         })?;
-        round_trips(&JudgePodDeregisterRequest { dry_run, not_ready_pods })?;
+        round_trips(&JudgePodDeregister { dry_run, not_ready_pods })?;
     }
 
     #[test]
@@ -229,7 +229,7 @@ proptest! {
         service_backend in option::of(service_backend()),
         endpoint_backend in option::of(endpoint_backend()),
     ) {
-        round_trips(&GenerateBackendAddrRequest {
+        round_trips(&GenerateBackendAddr {
             record_id, retry_id, dry_run, lb_info, lb_attributes, parameters, pod_backend,
             service_backend, endpoint_backend,
         })?;
@@ -280,7 +280,7 @@ proptest! {
         for name in ["oldParameters", "OldParameters"] {
             let wire = json!({name: old_parameters});
             let old_parameters = old_parameters.clone();
-            let expected = ValidateBackendRequest { old_parameters, ..Default::default() };
+            let expected: ValidateBackend = ValidateBackend { old_parameters, ..Default::default() };
             reads_as(&wire, &expected)?;
         }
     }
@@ -302,7 +302,7 @@ proptest! {
 
     #[test]
     fn d7_pods_are_objects_or_strings_that_hold_them(pods in prop::collection::vec(a_pod(), 1..3)) {
-        let expected = JudgePodDeregisterRequest { dry_run: false, not_ready_pods: pods.clone() };
+        let expected = JudgePodDeregister { dry_run: false, not_ready_pods: pods.clone() };
         let as_text = |pod: &KubernetesObject| Value::from(serde_json::to_string(pod).unwrap());
         reads_as(&json!({"notReadyPods": pods}), &expected)?;
         reads_as(&json!({"notReadyPods": pods.iter().map(as_text).collect::<Vec<_>>()}), &expected)?;
@@ -311,8 +311,8 @@ proptest! {
     }
 
     #[test]
-    fn b152_empty_maps_may_be_null_or_absent(request in map().prop_map(|parameters| EnsureBackendRequest {
-        parameters, ..Default::default()
+    fn b152_empty_maps_may_be_null_or_absent(request in map().prop_map(|parameters| -> EnsureBackend {
+        EnsureBackend { parameters, ..Default::default() }
     })) {
         let mut wire = serde_json::to_value(&request).unwrap();
         let fields = wire.as_object_mut().unwrap();
@@ -334,7 +334,7 @@ proptest! {
                 _ => letter.to_ascii_lowercase(),
             }).collect()
         };
-        let request = GenerateBackendAddrRequest {
+        let request: GenerateBackendAddr = GenerateBackendAddr {
             record_id: "r".into(), service_backend: Some(backend), ..Default::default()
         };
         let mut wire = serde_json::to_value(&request).unwrap();

@@ -4,17 +4,49 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
-use lbcf_driver_sdk::server::DriverRouter;
-use lbcf_driver_sdk::webhook::{
-    CreateLoadBalancerRequest, DeregisterBackendRequest, EnsureBackendRequest,
-    GenerateBackendAddrRequest, LoadBalancer, StringMap, ValidateBackendRequest, WebhookInfo,
+use lbcf_driver_sdk::request::{
+    CreateLoadBalancer, DeregisterBackend, EnsureBackend, GenerateBackendAddr, ValidateBackend,
 };
-use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
+use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::webhook::{LoadBalancer, StringMap, WebhookInfo};
+use lbcf_driver_sdk::{Driver, HookError, Rejection};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
+
+/// The types of a driver that takes the wire's maps unchanged, and load balancers that need nothing.
+macro_rules! takes_maps {
+    () => {
+        type LbSpec = lbcf_driver_sdk::webhook::StringMap;
+        type LbInfo = lbcf_driver_sdk::webhook::StringMap;
+        type Attributes = lbcf_driver_sdk::webhook::StringMap;
+        type Parameters = lbcf_driver_sdk::webhook::StringMap;
+        type BackendAddr = String;
+    };
+    (deletes nothing) => {
+        takes_maps!();
+
+        async fn delete_load_balancer(
+            &self,
+            _: lbcf_driver_sdk::request::DeleteLoadBalancer<Self>,
+        ) -> Result<(), lbcf_driver_sdk::HookError> {
+            Ok(())
+        }
+    };
+    (creates nothing) => {
+        takes_maps!(deletes nothing);
+
+        async fn create_load_balancer(
+            &self,
+            _: lbcf_driver_sdk::request::CreateLoadBalancer<Self>,
+        ) -> Result<lbcf_driver_sdk::webhook::StringMap, lbcf_driver_sdk::HookError> {
+            Ok(lbcf_driver_sdk::webhook::StringMap::new())
+        }
+    };
+}
+pub(crate) use takes_maps;
 
 /// The log of the hooks, and permits for them to continue.
 #[derive(Debug)]
@@ -72,10 +104,12 @@ impl Actor {
     }
 }
 
-impl RawDriver for Actor {
+impl Driver for Actor {
+    takes_maps!(deletes nothing);
+
     async fn create_load_balancer(
         &self,
-        request: CreateLoadBalancerRequest,
+        request: CreateLoadBalancer<Self>,
     ) -> Result<StringMap, HookError> {
         self.act("create", request.attributes.get("do")).await;
         Ok(request.lb_spec)
@@ -83,7 +117,7 @@ impl RawDriver for Actor {
 
     async fn generate_backend_addr(
         &self,
-        request: GenerateBackendAddrRequest,
+        request: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
         let pod = request
             .pod_backend
@@ -91,7 +125,7 @@ impl RawDriver for Actor {
         Ok(pod.pod.name)
     }
 
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
+    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         let parameters = &request.parameters;
         let mut name = request.backend_addr.clone();
         if let Some(weight) = parameters.get("weight") {
@@ -107,12 +141,13 @@ impl RawDriver for Actor {
         }
     }
 
-    async fn deregister_backend(&self, request: DeregisterBackendRequest) -> Result<(), HookError> {
-        self.act("deregister", request.parameters.get("do")).await;
+    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
+        let parameters = request.parameters.unwrap_or_default();
+        self.act("deregister", parameters.get("do")).await;
         Ok(())
     }
 
-    async fn validate_backend(&self, request: ValidateBackendRequest) -> Result<(), Rejection> {
+    async fn validate_backend(&self, request: ValidateBackend<Self>) -> Result<(), Rejection> {
         self.act("validate", request.parameters.get("do")).await;
         match request.parameters.get("do").map(String::as_str) {
             Some("panic") => panic!("on purpose"),

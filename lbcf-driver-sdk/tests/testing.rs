@@ -12,7 +12,7 @@ use lbcf_driver_sdk::testing::{
     ensure_backend, ensure_load_balancer, generate_backend_addr, healthz, judge_pod_deregister,
     list_backends, pod, validate_backend, validate_load_balancer,
 };
-use lbcf_driver_sdk::webhook::{EnsureBackend, EnsureBackendRequest, StringMap};
+use lbcf_driver_sdk::webhook::{EnsureBackend, StringMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -225,7 +225,7 @@ async fn each_call_has_a_new_retry_id_and_a_record_id_derived_from_its_object() 
         .call(call.clone().record_id("mine"))
         .await
         .assert_succ();
-    let request = EnsureBackendRequest {
+    let request = EnsureBackend {
         record_id: "my record".into(),
         retry_id: "my retry".into(),
         ..call.request().clone()

@@ -1,17 +1,16 @@
 //! A driver with types of its own behind the router: what its methods get, and what is refused or
 //! fails before they are called.
 
+use crate::logging::log;
 use crate::support::ok;
 use axum::Router;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
-    GenerateBackendAddr, ListBackends, ValidateBackend, ValidateLoadBalancer,
+    GenerateBackendAddr, ListBackends, ListedBackend, ValidateBackend, ValidateLoadBalancer,
 };
 use lbcf_driver_sdk::server::DriverRouter;
-use lbcf_driver_sdk::webhook::{
-    EnsureBackend as EnsureBackendHook, LoadBalancer, StringMap, Webhook, WebhookInfo,
-};
-use lbcf_driver_sdk::{Driver, HookError, ListedBackend, RawDriver, Rejection};
+use lbcf_driver_sdk::webhook::{self, LoadBalancer, StringMap, WebhookInfo};
+use lbcf_driver_sdk::{Driver, HookError, Rejection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -120,10 +119,16 @@ impl Driver for Typed {
     ) -> Result<Vec<ListedBackend<Self>>, HookError> {
         self.note("list", r.lb_info.id);
         Ok(vec![
-            ListedBackend::new("10.0.0.1:80".parse()?)
-                .with_parameters(Parameters { weight: 5 })
-                .with_record_id("ensureBackend(1)"),
-            ListedBackend::new("10.0.0.2:80".parse()?),
+            webhook::ListedBackend {
+                backend_addr: "10.0.0.1:80".parse()?,
+                parameters: Some(Parameters { weight: 5 }),
+                record_id: "ensureBackend(1)".into(),
+            },
+            webhook::ListedBackend {
+                backend_addr: "10.0.0.2:80".parse()?,
+                parameters: None,
+                record_id: String::new(),
+            },
         ])
     }
 
@@ -147,7 +152,7 @@ impl Driver for Typed {
     ) -> Option<String> {
         match load_balancer {
             LoadBalancer::Wanted(_) => None,
-            LoadBalancer::Created(info) => Some(info.id.clone()),
+            LoadBalancer::Created(info) => Some(format!("key of {}", info.id)),
         }
     }
 }
@@ -492,19 +497,20 @@ async fn the_rest_needs_no_types() {
     assert_eq!(judged["succ"], false);
 }
 
-#[test]
-fn a_serial_key_comes_from_valid_values() {
-    let map = |id: &str| StringMap::from([("id".to_owned(), id.to_owned())]);
-    let key = |map: &StringMap| {
-        RawDriver::serial_key(
-            &Typed::default(),
-            EnsureBackendHook::INFO,
-            LoadBalancer::Created(map),
-        )
-    };
-    assert_eq!(key(&map("lb-1")), Some("lb-1".to_owned()));
-    assert_eq!(key(&map("")), None);
-    assert_eq!(key(&StringMap::new()), None);
+/// The log shows the key.
+#[tokio::test]
+async fn a_serial_key_comes_from_valid_values() {
+    for (id, shown) in [
+        ("lb-1", "loadBalancer=\"key of lb-1\""),
+        ("", "loadBalancer=\"id=\""),
+    ] {
+        let (log, _guard) = log();
+        let (router, _) = typed();
+        let body = json!({"recordID": "r", "lbInfo": {"id": id}, "backendAddr": "nowhere"});
+        let answer = ok(&router, "/ensureBackend", &body).await;
+        assert_eq!(answer["status"], "Fail");
+        assert!(log.text().contains(shown), "{}", log.text());
+    }
 }
 
 /// Stores the maps unchanged.

@@ -31,22 +31,22 @@ fn check<T: Serialize + DeserializeOwned>(body: &[u8]) -> Result<(), TestCaseErr
 
 /// A body as a webhook's request and as its response.
 fn check_both(webhook: &str, body: &[u8]) -> Result<(), TestCaseError> {
-    fn both<W: Webhook>(_: W, body: &[u8]) -> Result<(), TestCaseError> {
-        check::<W::Request>(body)?;
+    fn both<W: Webhook>(body: &[u8]) -> Result<(), TestCaseError> {
+        check::<W>(body)?;
         check::<W::Response>(body)
     }
     match webhook {
-        "healthz" => both(Healthz, body),
-        "validateLoadBalancer" => both(ValidateLoadBalancer, body),
-        "createLoadBalancer" => both(CreateLoadBalancer, body),
-        "ensureLoadBalancer" => both(EnsureLoadBalancer, body),
-        "deleteLoadBalancer" => both(DeleteLoadBalancer, body),
-        "validateBackend" => both(ValidateBackend, body),
-        "generateBackendAddr" => both(GenerateBackendAddr, body),
-        "ensureBackend" => both(EnsureBackend, body),
-        "deregisterBackend" => both(DeregisterBackend, body),
-        "judgePodDeregister" => both(JudgePodDeregister, body),
-        "listBackends" => both(ListBackends, body),
+        "healthz" => both::<Healthz>(body),
+        "validateLoadBalancer" => both::<ValidateLoadBalancer>(body),
+        "createLoadBalancer" => both::<CreateLoadBalancer>(body),
+        "ensureLoadBalancer" => both::<EnsureLoadBalancer>(body),
+        "deleteLoadBalancer" => both::<DeleteLoadBalancer>(body),
+        "validateBackend" => both::<ValidateBackend>(body),
+        "generateBackendAddr" => both::<GenerateBackendAddr>(body),
+        "ensureBackend" => both::<EnsureBackend>(body),
+        "deregisterBackend" => both::<DeregisterBackend>(body),
+        "judgePodDeregister" => both::<JudgePodDeregister>(body),
+        "listBackends" => both::<ListBackends>(body),
         _ => Err(TestCaseError::fail(format!(
             "{webhook}: no types are named"
         ))),

@@ -15,12 +15,12 @@ use crate::traffic::Draining;
 use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
-    GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
+    GenerateBackendAddr, ListBackends, ListedBackend, ValidateLoadBalancer,
 };
 use lbcf_driver_sdk::webhook::{
-    JudgePodDeregisterRequest, KubernetesObject, LoadBalancer, StringMap, WebhookInfo,
+    JudgePodDeregister, KubernetesObject, LoadBalancer, StringMap, WebhookInfo,
 };
-use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
+use lbcf_driver_sdk::{Driver, HookError, Rejection, fields};
 use std::time::Duration;
 
 /// The time that a call waits for the connections of a backend: most requests take less, and then one call
@@ -164,7 +164,7 @@ impl Driver for ClbDriver {
 
     async fn judge_pod_deregister(
         &self,
-        request: JudgePodDeregisterRequest,
+        request: JudgePodDeregister,
     ) -> Result<Vec<KubernetesObject>, Rejection> {
         Ok(stay_registered(&request.not_ready_pods))
     }

@@ -3,13 +3,14 @@
 use crate::cloud::Cloud;
 use crate::options::MockOptions;
 use crate::resources::{CloudError, NotFound, Unavailable};
-use lbcf_driver_sdk::webhook::{KubernetesObject, StringMap};
-use lbcf_driver_sdk::{Driver, HookError, ListedBackend, RawDriver, fields};
+use lbcf_driver_sdk::fields::Fields;
+use lbcf_driver_sdk::webhook::{KubernetesObject, ListedBackend, StringMap};
+use lbcf_driver_sdk::{Driver, HookError, fields};
 use serde_json::json;
 use std::error::Error;
 
 /// A driver of one of the mock's clouds.
-pub trait MockedDriver: RawDriver + Clone {
+pub trait MockedDriver: Driver + Clone {
     /// Its cloud.
     fn cloud(&self) -> &Cloud;
 
@@ -44,17 +45,20 @@ pub(crate) fn stay_registered(not_ready: &[KubernetesObject]) -> Vec<KubernetesO
 }
 
 /// A backend of the cloud for `listBackends`. One that a user bound by hand has no parameters.
-pub(crate) fn listed<D: Driver<BackendAddr = String>>(
-    address: String,
+pub(crate) fn listed<P: Fields>(
+    backend_addr: String,
     record_id: Option<String>,
     parameters: &StringMap,
-) -> ListedBackend<D> {
-    let mut listed = ListedBackend::new(address);
-    listed.record_id = record_id;
-    if !parameters.is_empty() {
-        listed.parameters = fields::read("parameters", parameters).ok();
+) -> ListedBackend<Option<P>> {
+    let parameters = match parameters.is_empty() {
+        true => None,
+        false => fields::read("parameters", parameters).ok(),
+    };
+    ListedBackend {
+        backend_addr,
+        parameters,
+        record_id: record_id.unwrap_or_default(),
     }
-    listed
 }
 
 /// An outage is not for the user to resolve: the driver fails with the delay that the cloud asked for. It

@@ -7,10 +7,10 @@ use crate::plan;
 use lbcf_driver_sdk::local::SharedReload;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
-    GenerateBackendAddr, ListBackends,
+    GenerateBackendAddr, ListBackends, ListedBackend,
 };
-use lbcf_driver_sdk::webhook::StringMap;
-use lbcf_driver_sdk::{Driver, HookError, ListedBackend, OrOutcome as _};
+use lbcf_driver_sdk::webhook::{self, StringMap};
+use lbcf_driver_sdk::{Driver, HookError, OrOutcome as _};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
@@ -251,12 +251,11 @@ impl Driver for HaproxyDriver {
             let foreign = plan::foreign(&found, &running);
             found.servers.extend(foreign);
         }
-        let listed = found.servers.into_iter().map(|(address, member)| {
-            let listed = ListedBackend::new(address).with_parameters(member.parameters);
-            match member.record_id {
-                Some(record_id) => listed.with_record_id(record_id),
-                None => listed,
-            }
+        let servers = found.servers.into_iter();
+        let listed = servers.map(|(backend_addr, member)| webhook::ListedBackend {
+            backend_addr,
+            parameters: Some(member.parameters),
+            record_id: member.record_id.unwrap_or_default(),
         });
         Ok(listed.collect())
     }

@@ -13,7 +13,7 @@ use super::validation_context::ValidationContext;
 use super::{mutate, rules};
 use crate::api::names::FINALIZER_DRIVER;
 use crate::api::{LoadBalancerSpec, ObjectKey};
-use lbcf_driver_sdk::webhook::{ValidateLoadBalancer, ValidateLoadBalancerRequest};
+use lbcf_driver_sdk::webhook::ValidateLoadBalancer;
 use serde_json::Value;
 
 /// Decides a request to one of the webhooks.
@@ -122,7 +122,7 @@ async fn load_balancer_stored<S: ClusterReader>(
     let driver = context
         .driver("spec.lbDriver", namespace, &new.lb_driver, is_new)
         .await?;
-    let request = ValidateLoadBalancerRequest {
+    let request = ValidateLoadBalancer {
         dry_run: context.is_dry_run(),
         lb_spec: new.lb_spec.to_wire(),
         operation: change.operation(),

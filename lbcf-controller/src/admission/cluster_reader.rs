@@ -55,7 +55,7 @@ pub(crate) trait ClusterReader: Send + Sync + 'static {
     fn call<W: Webhook>(
         &self,
         driver: &LoadBalancerDriver,
-        request: &W::Request,
+        request: &W,
     ) -> impl Future<Output = Result<W::Response, DriverError>> + Send;
 
     fn is_dry_run(&self) -> bool;
@@ -120,7 +120,7 @@ impl ClusterReader for Context {
     async fn call<W: Webhook>(
         &self,
         driver: &LoadBalancerDriver,
-        request: &W::Request,
+        request: &W,
     ) -> Result<W::Response, DriverError> {
         let _permit = self.call_permit(driver).await;
         self.drivers.call_as_any_replica::<W>(driver, request).await

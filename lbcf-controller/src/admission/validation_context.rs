@@ -113,7 +113,7 @@ impl<S: ClusterReader> ValidationContext<'_, S> {
     pub(super) async fn validate<W>(
         &self,
         driver: &LoadBalancerDriver,
-        request: &W::Request,
+        request: &W,
         failed: &str,
         rejected: &str,
     ) -> Result<(), Denial>

@@ -16,10 +16,7 @@ use crate::process::text::in_full;
 use crate::runtime::Context;
 use crate::runtime::operation::{Operand, operate, retry_id};
 use kube::{Resource, ResourceExt};
-use lbcf_driver_sdk::webhook::{
-    DeregisterBackend, DeregisterBackendRequest, ListBackends, ListBackendsRequest, ListedBackend,
-    Webhook,
-};
+use lbcf_driver_sdk::webhook::{DeregisterBackend, ListBackends, ListedBackend, Webhook};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -184,11 +181,11 @@ pub(super) async fn list(
     // would return its result, which is older than what it is compared with.
     let record_id = format!("listBackends({})", uuid::Uuid::new_v4());
     while Instant::now() < deadline {
-        let request = ListBackendsRequest {
+        let request = ListBackends {
             record_id: record_id.clone(),
             retry_id: retry_id(),
             lb_info: lb_info.to_wire(),
-            ..ListBackendsRequest::default()
+            ..ListBackends::default()
         };
         let operand = Operand::once(regarding);
         let permits = context.call_permits(driver, lb_info).await;
@@ -250,14 +247,14 @@ fn is_still_orphan(context: &Context, audited: &Audited<'_>, backend: &ListedBac
         .any(|(_, verdict)| verdict == Verdict::Remove)
 }
 
-fn request(audited: &Audited<'_>, backend: &ListedBackend) -> DeregisterBackendRequest {
+fn request(audited: &Audited<'_>, backend: &ListedBackend) -> DeregisterBackend {
     let object = object_of(&backend.record_id).unwrap_or(&backend.record_id);
-    DeregisterBackendRequest {
+    DeregisterBackend {
         record_id: format!("deregisterBackend({object})"),
         retry_id: retry_id(),
         lb_info: audited.lb_info.to_wire(),
         backend_addr: backend.backend_addr.clone(),
         parameters: backend.parameters.clone(),
-        ..DeregisterBackendRequest::default()
+        ..DeregisterBackend::default()
     }
 }

@@ -12,7 +12,7 @@ use crate::runtime::verdicts::{DeregisterVerdict, DriverVersion, LastVerdict, Ve
 use crate::runtime::{Action, Context, Error};
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
-use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest, KubernetesObject};
+use lbcf_driver_sdk::webhook::{JudgePodDeregister, KubernetesObject};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -187,7 +187,7 @@ impl VerdictRequest {
         if dry_run && !driver.spec.accept_dry_run_call {
             return Err(format!("driver {key} accepts no dry-run calls"));
         }
-        let request = JudgePodDeregisterRequest {
+        let request = JudgePodDeregister {
             dry_run,
             not_ready_pods: pods.iter().flat_map(KubernetesObject::of).collect(),
         };

@@ -9,7 +9,7 @@ use crate::process::lock::Mutex;
 use crate::process::metrics::Outcome;
 use crate::process::text::in_full;
 use lbcf_driver_sdk::client::CallError;
-use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest, HealthzResponse, Webhook};
+use lbcf_driver_sdk::webhook::{Healthz, HealthzResponse, Webhook};
 use std::collections::HashMap;
 use tokio::time::Instant;
 
@@ -117,7 +117,7 @@ impl Drivers {
         let timeout = timeout_of(driver, webhook).min(PROBE_TIMEOUT);
         let call = async {
             let client = self.client_of_leader(driver)?;
-            send::<Healthz>(client, &key, &HealthzRequest {}, timeout).await
+            send::<Healthz>(client, &key, &Healthz {}, timeout).await
         };
         let response = self.guard.run(call).await?;
         let health = DriverHealth::of(&response);

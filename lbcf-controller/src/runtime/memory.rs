@@ -58,9 +58,9 @@ struct Notes {
 pub(crate) struct CallDigest(u64);
 
 impl CallDigest {
-    pub(crate) fn of<W>(driver: &LoadBalancerDriver, request: &W::Request) -> Self
+    pub(crate) fn of<W>(driver: &LoadBalancerDriver, request: &W) -> Self
     where
-        W: Webhook<Request: OperationRequest>,
+        W: Webhook + OperationRequest,
     {
         let mut hasher = DefaultHasher::new();
         (W::INFO.name, &driver.metadata.uid, &driver.spec.url).hash(&mut hasher);

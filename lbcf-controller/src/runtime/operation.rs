@@ -121,10 +121,10 @@ pub(crate) async fn operate<W>(
     operand: Operand<'_>,
     driver: &LoadBalancerDriver,
     operation: &str,
-    request: W::Request,
+    request: W,
 ) -> Result<W::Response, Incomplete>
 where
-    W: Webhook<Request: OperationRequest, Response: OperationResponse>,
+    W: Webhook<Response: OperationResponse> + OperationRequest,
 {
     if context.options.dry_run {
         dry_run::<W>(context, driver, request).await;
@@ -239,9 +239,9 @@ fn long_running(context: &Context, operand: Operand<'_>, webhook: &'static str) 
 }
 
 /// In a dry run a driver is called only if it accepts that, and nothing follows from its response.
-async fn dry_run<W>(context: &Context, driver: &LoadBalancerDriver, request: W::Request)
+async fn dry_run<W>(context: &Context, driver: &LoadBalancerDriver, request: W)
 where
-    W: Webhook<Request: OperationRequest, Response: OperationResponse>,
+    W: Webhook<Response: OperationResponse> + OperationRequest,
 {
     let (webhook, key) = (W::INFO.name, ObjectKey::of(driver));
     if !driver.spec.accept_dry_run_call {

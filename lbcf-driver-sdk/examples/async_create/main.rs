@@ -186,7 +186,7 @@ impl Driver for AsyncCreate {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<SocketAddr, HookError> {
-        let Backend::Pod(backend) = request.backend else {
+        let Backend::Pod(backend) = request.backend()? else {
             return Err(HookError::fail("only pods are supported"));
         };
         let ip = backend.pod.ips.first();

@@ -177,7 +177,7 @@ impl Driver for HttpApi {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<SocketAddr, HookError> {
-        match request.backend {
+        match request.backend()? {
             Backend::Pod(backend) => {
                 let ip = backend.pod.ips.first();
                 let ip = ip.or_running("the pod has no address yet")?;

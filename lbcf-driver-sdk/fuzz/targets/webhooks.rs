@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::*;
 use lbcf_driver_sdk::wire::{DecodeError, from_slice, from_value};
-use lbcf_driver_sdk::{HookError, RawDriver};
+use lbcf_driver_sdk::{Driver, HookError, request};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
@@ -18,27 +18,40 @@ use tower::ServiceExt;
 /// Responds with the request.
 struct Yes;
 
-impl RawDriver for Yes {
+impl Driver for Yes {
+    type LbSpec = StringMap;
+    type LbInfo = StringMap;
+    type Attributes = StringMap;
+    type Parameters = StringMap;
+    type BackendAddr = String;
+
+    async fn delete_load_balancer(
+        &self,
+        _: request::DeleteLoadBalancer<Self>,
+    ) -> Result<(), HookError> {
+        Ok(())
+    }
+
     async fn create_load_balancer(
         &self,
-        request: CreateLoadBalancerRequest,
+        request: request::CreateLoadBalancer<Self>,
     ) -> Result<StringMap, HookError> {
         Ok(request.lb_spec)
     }
 
     async fn generate_backend_addr(
         &self,
-        request: GenerateBackendAddrRequest,
+        request: request::GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
         let pod = request.pod_backend.map(|backend| backend.pod.name);
         Ok(pod.unwrap_or_default())
     }
 
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
+    async fn ensure_backend(&self, request: request::EnsureBackend<Self>) -> Result<StringMap, HookError> {
         Ok(request.parameters)
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
+    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> {
         Ok(())
     }
 
@@ -61,17 +74,17 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     // '0' to ':' in the seeds.
     let choice = usize::from(choice.wrapping_sub(b'0')) % ALL.len();
     match choice {
-        0 => check(Healthz, body),
-        1 => check(ValidateLoadBalancer, body),
-        2 => check(CreateLoadBalancer, body),
-        3 => check(EnsureLoadBalancer, body),
-        4 => check(DeleteLoadBalancer, body),
-        5 => check(ValidateBackend, body),
-        6 => check(GenerateBackendAddr, body),
-        7 => check(EnsureBackend, body),
-        8 => check(DeregisterBackend, body),
-        9 => check(JudgePodDeregister, body),
-        10 => check(ListBackends, body),
+        0 => check::<Healthz>(body),
+        1 => check::<ValidateLoadBalancer>(body),
+        2 => check::<CreateLoadBalancer>(body),
+        3 => check::<EnsureLoadBalancer>(body),
+        4 => check::<DeleteLoadBalancer>(body),
+        5 => check::<ValidateBackend>(body),
+        6 => check::<GenerateBackendAddr>(body),
+        7 => check::<EnsureBackend>(body),
+        8 => check::<DeregisterBackend>(body),
+        9 => check::<JudgePodDeregister>(body),
+        10 => check::<ListBackends>(body),
         _ => panic!("{choice}: a webhook without types"),
     }
 });
@@ -88,7 +101,7 @@ fn call(webhook: &str, body: &[u8]) -> (StatusCode, Value) {
     })
 }
 
-fn check<W: Webhook>(_: W, body: &[u8]) {
+fn check<W: Webhook>(body: &[u8]) {
     let from_bytes = decoded_value::<W>(from_slice(body));
     let value = serde_json::from_slice(body).map_err(DecodeError::NotJson);
     assert_eq!(from_bytes, decoded_value::<W>(value.and_then(from_value)));
@@ -105,7 +118,7 @@ fn check<W: Webhook>(_: W, body: &[u8]) {
 }
 
 /// The request, as it is written, or the complaint.
-fn decoded_value<W: Webhook>(read: Result<W::Request, DecodeError>) -> Result<Value, String> {
+fn decoded_value<W: Webhook>(read: Result<W, DecodeError>) -> Result<Value, String> {
     read.map(|request| serde_json::to_value(request).unwrap())
         .map_err(|error| error.to_string())
 }

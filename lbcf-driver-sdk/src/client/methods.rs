@@ -4,7 +4,7 @@ use super::{CallError, DriverClient};
 use crate::webhook;
 
 macro_rules! methods {
-    ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
+    ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $response:ident);)*) => {
         /// [`DriverClient::call`] under the names of the webhooks.
         impl DriverClient {
             $(
@@ -14,9 +14,9 @@ macro_rules! methods {
                 /// [`CallError`], unless the driver sent a valid response.
                 pub async fn $method(
                     &self,
-                    request: &webhook::$request,
+                    request: &webhook::$hook,
                 ) -> Result<webhook::$response, CallError> {
-                    self.call::<webhook::$hook>(request).await
+                    self.call(request).await
                 }
             )*
         }

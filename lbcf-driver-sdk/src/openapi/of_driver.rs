@@ -2,7 +2,7 @@
 
 use super::document;
 use super::map_schema::map_schema;
-use crate::RawDriver;
+use crate::Driver;
 use crate::fields::DriverSchemas;
 use utoipa::openapi::schema::{Object, OneOfBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{Components, ObjectBuilder, OpenApi, Ref, RefOr};
@@ -22,7 +22,7 @@ const PROPERTIES: [(&str, &str); 8] = [
 /// The specification with the schemas of the driver's maps. For a driver that takes the maps unchanged
 /// it is [`document`].
 #[must_use]
-pub fn document_for<D: RawDriver>(driver: &D) -> OpenApi {
+pub fn document_for<D: Driver>(driver: &D) -> OpenApi {
     let mut document = document();
     if let Some(components) = &mut document.components {
         describe_maps(components, &driver.schemas());

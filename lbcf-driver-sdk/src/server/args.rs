@@ -3,7 +3,7 @@
 mod log;
 
 use super::{Ending, Server, ServerError, Settings};
-use crate::RawDriver;
+use crate::Driver;
 use lbcf_serving::signals::Signals;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -14,23 +14,6 @@ use std::process::ExitCode;
 /// ```no_run
 /// use clap::Parser;
 /// use lbcf_driver_sdk::server::ServerArgs;
-/// # use lbcf_driver_sdk::webhook::{
-/// #     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
-/// # };
-/// # use lbcf_driver_sdk::{HookError, RawDriver};
-/// # struct MyCloud { region: String }
-/// # impl RawDriver for MyCloud {
-/// #     async fn generate_backend_addr(&self, _: GenerateBackendAddrRequest) -> Result<String, HookError> {
-/// #         Ok(self.region.clone())
-/// #     }
-/// #     async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
-/// #         Ok(StringMap::new())
-/// #     }
-/// #     async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
-/// #         Ok(())
-/// #     }
-/// # }
-///
 /// /// A driver for my cloud
 /// #[derive(Parser)]
 /// struct Args {
@@ -42,12 +25,10 @@ use std::process::ExitCode;
 ///     region: String,
 /// }
 ///
-/// #[tokio::main]
-/// async fn main() -> std::process::ExitCode {
-///     let args = Args::parse();
-///     let driver = MyCloud { region: args.region };
-///     args.server.serve(driver).await
-/// }
+/// # async fn main<D: lbcf_driver_sdk::Driver>(my_cloud: fn(String) -> D) -> std::process::ExitCode {
+/// let args = Args::parse();
+/// args.server.serve(my_cloud(args.region)).await
+/// # }
 /// ```
 #[derive(Debug, Clone, clap::Args)]
 #[non_exhaustive]
@@ -67,7 +48,7 @@ impl ServerArgs {
     ///
     /// Returns the exit code for `main`: 0, or 1 when running hooks were aborted, or 2 with a message
     /// on standard error when it cannot serve.
-    pub async fn serve<D: RawDriver>(self, driver: D) -> ExitCode {
+    pub async fn serve<D: Driver>(self, driver: D) -> ExitCode {
         match self.try_serve(driver).await {
             Ok(Ending { hooks_left: 0, .. }) => ExitCode::SUCCESS,
             Ok(_) => ExitCode::FAILURE,
@@ -79,7 +60,7 @@ impl ServerArgs {
         }
     }
 
-    async fn try_serve<D: RawDriver>(self, driver: D) -> Result<Ending, ServerError> {
+    async fn try_serve<D: Driver>(self, driver: D) -> Result<Ending, ServerError> {
         self.start_log()?;
         let server = Server::with(driver, self.settings).bind().await?;
         // The reader of the URL may send a signal, which must not be lost.
@@ -95,9 +76,9 @@ impl ServerArgs {
     /// [settings](Self::settings) themselves. A process that has its own `tracing` subscriber keeps it.
     ///
     /// ```no_run
-    /// # use lbcf_driver_sdk::RawDriver;
+    /// # use lbcf_driver_sdk::Driver;
     /// # use lbcf_driver_sdk::server::{Server, ServerArgs, ServerError};
-    /// # async fn example(driver: impl RawDriver, args: ServerArgs) -> Result<(), ServerError> {
+    /// # async fn example(driver: impl Driver, args: ServerArgs) -> Result<(), ServerError> {
     /// args.start_log()?;
     /// Server::with(driver, args.settings).run().await?;
     /// # Ok(())

@@ -13,7 +13,7 @@ const PATH: &str = "/.well-known/lbcf/conformance";
 /// does so for a [`Server`](super::Server).
 ///
 /// ```
-/// # fn example(driver: impl lbcf_driver_sdk::RawDriver) -> axum::Router {
+/// # fn example(driver: impl lbcf_driver_sdk::Driver) -> axum::Router {
 /// use lbcf_driver_sdk::server::{conformance_router, router};
 ///
 /// let fixture = "apiVersion: lbcf.dev/v1\nkind: ConformanceFixture\n";

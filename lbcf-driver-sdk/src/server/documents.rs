@@ -1,6 +1,6 @@
 //! Serves the specification, as JSON and as a page.
 
-use crate::{RawDriver, openapi};
+use crate::{Driver, openapi};
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderValue, header};
@@ -10,7 +10,7 @@ use utoipa::openapi::{OpenApi, Server};
 const DOCUMENT: &str = "/openapi.json";
 
 /// The document of a driver whose webhooks are nested at `path_prefix`.
-pub(super) fn of_driver(driver: &impl RawDriver, path_prefix: &str) -> OpenApi {
+pub(super) fn of_driver(driver: &impl Driver, path_prefix: &str) -> OpenApi {
     let mut document = openapi::document_for(driver);
     // Relative to the document's URL, which is known to reach the driver.
     let prefix = path_prefix.trim_matches('/');

@@ -6,7 +6,7 @@ use super::hooks::{Hooks, RunningHooks};
 use super::limits::HookPermits;
 use super::metrics::{self, Metrics};
 use super::routes;
-use crate::RawDriver;
+use crate::Driver;
 use prometheus::Registry;
 use std::fmt;
 use std::sync::Arc;
@@ -14,30 +14,16 @@ use std::sync::Arc;
 /// The router around a driver: of its [`Settings`], those that limit hooks and bodies apply.
 ///
 /// ```
-/// # use lbcf_driver_sdk::webhook::{
-/// #     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
-/// # };
-/// # use lbcf_driver_sdk::{RawDriver, HookError};
-/// # struct MyCloud;
-/// # impl RawDriver for MyCloud {
-/// #     async fn generate_backend_addr(&self, _: GenerateBackendAddrRequest) -> Result<String, HookError> {
-/// #         Ok("nowhere".into())
-/// #     }
-/// #     async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
-/// #         Ok(StringMap::new())
-/// #     }
-/// #     async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
-/// #         Ok(())
-/// #     }
-/// # }
+/// # fn example(my_driver: impl lbcf_driver_sdk::Driver) {
 /// use lbcf_driver_sdk::server::{DriverRouter, Settings};
 ///
 /// let settings = Settings { max_running_hooks: 32, ..Settings::default() };
-/// let driver = DriverRouter::with(MyCloud, settings);
+/// let driver = DriverRouter::with(my_driver, settings);
 /// let app = axum::Router::new()
 ///     .merge(driver.metrics_router())
 ///     .nest("/my-cloud", driver.build());
 /// # let _ = app;
+/// # }
 /// ```
 pub struct DriverRouter<D> {
     driver: Arc<D>,
@@ -46,7 +32,7 @@ pub struct DriverRouter<D> {
     metrics: Arc<Metrics>,
 }
 
-impl<D: RawDriver> DriverRouter<D> {
+impl<D: Driver> DriverRouter<D> {
     /// A router with the default settings.
     pub fn new(driver: D) -> Self {
         Self::with(driver, Settings::default())
@@ -78,8 +64,8 @@ impl<D: RawDriver> DriverRouter<D> {
     /// `lbcf_driver_`.
     ///
     /// ```
-    /// # use lbcf_driver_sdk::{RawDriver, server::{DriverRouter, prometheus}};
-    /// # fn example(driver: impl RawDriver) -> prometheus::Result<axum::Router> {
+    /// # use lbcf_driver_sdk::{Driver, server::{DriverRouter, prometheus}};
+    /// # fn example(driver: impl Driver) -> prometheus::Result<axum::Router> {
     /// let driver = DriverRouter::new(driver);
     /// let quota = prometheus::IntGauge::new("my_cloud_quota", "Load balancers that can still be created.")?;
     /// driver.registry().register(Box::new(quota.clone()))?;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// quotes neither keys nor tokens.
 ///
 /// ```
-/// # async fn example(driver: impl lbcf_driver_sdk::RawDriver) {
+/// # async fn example(driver: impl lbcf_driver_sdk::Driver) {
 /// use lbcf_driver_sdk::server::{Server, ServerError, Settings};
 ///
 /// let settings = Settings { path_prefix: "lbcf".into(), ..Settings::default() };

@@ -10,11 +10,12 @@ use super::outcome::Outcome;
 use super::pending::Pending;
 use super::reject::{HookResponse, panicked, reject};
 use super::single_flight::{BackendId, IdempotencyKey};
+use crate::driver::calls;
 use crate::webhook::{
     HealthzResponse, OperationRequest, OperationResponse, Status, VerdictRequest, VerdictResponse,
     Webhook,
 };
-use crate::{HookError, RawDriver, Rejection};
+use crate::{Driver, HookError, Rejection};
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use std::future::Future;
@@ -33,14 +34,13 @@ const MAX_DEADLINE: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// `healthz`: a hook that does not finish in time is not healthy.
 pub(super) async fn health<W, D, F>(
-    _webhook: W,
     context: Arc<Context<D>>,
     body: Body,
-    hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
+    hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> HookResponse
 where
-    W: Measured<Request: Default, Response = HealthzResponse>,
-    D: RawDriver,
+    W: Measured<Response = HealthzResponse> + Default,
+    D: Driver,
     F: Future<Output = HealthzResponse> + Send + 'static,
 {
     let call = IncomingCall::new::<W, D>(&context);
@@ -48,7 +48,7 @@ where
         let body = call.body(body, &context).await?;
         // Probes send no body.
         let request = if body.trim_ascii().is_empty() {
-            W::Request::default()
+            W::default()
         } else {
             decode::<W>(&body)?
         };
@@ -83,14 +83,13 @@ fn healthz_response<W: Webhook<Response = HealthzResponse>>(
 
 /// A decision: a hook that does not finish in time is a "no".
 pub(super) async fn verdict<W, D, F, T>(
-    _webhook: W,
     context: Arc<Context<D>>,
     body: Body,
-    hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
+    hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> HookResponse
 where
-    W: Measured<Request: VerdictRequest, Response: VerdictResponse + From<Result<T, Rejection>>>,
-    D: RawDriver,
+    W: Measured<Response: VerdictResponse + From<Result<T, Rejection>>> + VerdictRequest,
+    D: Driver,
     F: Future<Output = Result<T, Rejection>> + Send + 'static,
     T: Send + 'static,
 {
@@ -149,17 +148,13 @@ fn verdict_response<W: Webhook<Response: VerdictResponse>>(response: &W::Respons
 
 /// An operation: runs the hook or joins it; one that is not done in time is answered with `Running`.
 pub(super) async fn operation<W, D, F, T>(
-    _webhook: W,
     context: Arc<Context<D>>,
     body: Body,
-    hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
+    hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> HookResponse
 where
-    W: Measured<
-            Request: OperationRequest,
-            Response: OperationResponse + From<Result<T, HookError>>,
-        >,
-    D: RawDriver,
+    W: Measured<Response: OperationResponse + From<Result<T, HookError>>> + OperationRequest,
+    D: Driver,
     F: Future<Output = Result<T, HookError>> + Send + 'static,
     T: Send + 'static,
 {
@@ -188,14 +183,11 @@ fn start_operation<W, D, F, T>(
     context: &Context<D>,
     metrics: &Arc<WebhookMetrics>,
     body: Bytes,
-    hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
+    hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> Result<StartedCall, HookResponse>
 where
-    W: Measured<
-            Request: OperationRequest,
-            Response: OperationResponse + From<Result<T, HookError>>,
-        >,
-    D: RawDriver,
+    W: Measured<Response: OperationResponse + From<Result<T, HookError>>> + OperationRequest,
+    D: Driver,
     F: Future<Output = Result<T, HookError>> + Send + 'static,
     T: Send + 'static,
 {
@@ -205,7 +197,8 @@ where
     // The driver's code, which may panic, outside a task.
     let asked = contain_call(|| {
         let refused = request.dry_run() && !driver.accepts_dry_run();
-        let keyed = (!refused).then(|| driver.serial_key(W::INFO, request.load_balancer()));
+        let keyed = (!refused)
+            .then(|| calls::serial_key(driver.as_ref(), W::INFO, request.load_balancer()));
         (refused, keyed.flatten())
     });
     let (refused, serial_key) = match &asked {
@@ -326,16 +319,16 @@ impl<'a> IncomingCall<'a> {
     }
 }
 
-fn decode<W: Webhook>(body: &[u8]) -> Result<W::Request, HookResponse> {
+fn decode<W: Webhook>(body: &[u8]) -> Result<W, HookResponse> {
     W::read_request(body).map_err(|error| reject(StatusCode::BAD_REQUEST, error.to_string()))
 }
 
 /// A request in canonical form, and without what differs between retries.
-fn content<W: Webhook<Request: OperationRequest>>(body: &Bytes) -> Bytes {
+fn content<W: Webhook + OperationRequest>(body: &Bytes) -> Bytes {
     let request = W::read_request(body).map(OperationRequest::without_retry_id);
     let content = request
         .ok()
-        .and_then(|request| W::write_request(&request).ok());
+        .and_then(|request| request.write_request().ok());
     // The body was decoded before, so this cannot fail.
     content.map_or_else(|| body.clone(), Bytes::from)
 }

@@ -39,7 +39,7 @@ pub(super) trait Measured: Webhook {
 }
 
 macro_rules! by_webhook {
-    ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
+    ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $response:ident);)*) => {
         #[derive(Debug)]
         struct ByWebhook {
             $($method: Arc<WebhookMetrics>,)*
@@ -48,7 +48,7 @@ macro_rules! by_webhook {
         impl ByWebhook {
             fn new(definitions: &Definitions) -> Self {
                 Self {
-                    $($method: Arc::new(definitions.of(webhook::$hook::INFO)),)*
+                    $($method: Arc::new(definitions.of(<webhook::$hook as Webhook>::INFO)),)*
                 }
             }
         }

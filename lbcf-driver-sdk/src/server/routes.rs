@@ -3,7 +3,8 @@
 use super::context::Context;
 use super::handlers;
 use super::reject::{HookResponse, not_found, wrong_method};
-use crate::RawDriver;
+use crate::Driver;
+use crate::driver::calls;
 use crate::webhook::{self, for_each_webhook};
 use axum::Router;
 use axum::body::Body;
@@ -27,19 +28,17 @@ macro_rules! handler {
     };
     ($class:ident, $hook:ident, $method:ident, $driver:ident) => {
         |State(context): State<Arc<Context<$driver>>>, body: Body| {
-            handlers::$class(
-                webhook::$hook,
-                context,
-                body,
-                |driver: Arc<$driver>, request| async move { driver.$method(request).await },
-            )
+            let hook = |driver: Arc<$driver>, request: webhook::$hook| async move {
+                calls::$method(&*driver, request).await
+            };
+            handlers::$class(context, body, hook)
         }
     };
 }
 
 macro_rules! routes {
-    ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
-        fn table<D: RawDriver>() -> Vec<(&'static str, MethodRouter<Arc<Context<D>>>)> {
+    ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $response:ident);)*) => {
+        fn table<D: Driver>() -> Vec<(&'static str, MethodRouter<Arc<Context<D>>>)> {
             vec![$((concat!("/", $name), handler!($class, $hook, $method))),*]
         }
     };
@@ -55,7 +54,7 @@ impl<D> Context<D> {
 }
 
 /// The route of every webhook, and the responses to other calls.
-pub(super) fn all<D: RawDriver>(context: Arc<Context<D>>) -> Router {
+pub(super) fn all<D: Driver>(context: Arc<Context<D>>) -> Router {
     table()
         .into_iter()
         .fold(Router::new(), |router, (path, method)| {

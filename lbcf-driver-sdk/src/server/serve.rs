@@ -10,7 +10,7 @@ use super::auth::TokenAuth;
 use super::conformance::conformance_router;
 use super::path_prefix::PathPrefix;
 use super::{DriverRouter, RunningHooks, ServerError, Settings};
-use crate::RawDriver;
+use crate::Driver;
 use bound::listen;
 use probes::Readiness;
 use std::net::SocketAddr;
@@ -21,9 +21,9 @@ use surface::{Pages, Surface};
 ///
 /// ```no_run
 /// use lbcf_driver_sdk::server::{Server, ServerError};
-/// # use lbcf_driver_sdk::RawDriver;
+/// # use lbcf_driver_sdk::Driver;
 ///
-/// # async fn example(driver: impl RawDriver) -> Result<(), ServerError> {
+/// # async fn example(driver: impl Driver) -> Result<(), ServerError> {
 /// Server::new(driver)
 ///     .listen(([0, 0, 0, 0], 8443).into())
 ///     .tls("/etc/tls/tls.crt", "/etc/tls/tls.key")
@@ -52,11 +52,11 @@ use surface::{Pages, Surface};
 #[derive(Debug)]
 pub struct Server<D>(DriverRouter<D>);
 
-impl<D: RawDriver> Server<D> {
+impl<D: Driver> Server<D> {
     /// On `127.0.0.1:8080`, without TLS and without a token.
     ///
     /// ```
-    /// # fn example(driver: impl lbcf_driver_sdk::RawDriver) {
+    /// # fn example(driver: impl lbcf_driver_sdk::Driver) {
     /// let server = lbcf_driver_sdk::server::Server::new(driver);
     /// # }
     /// ```
@@ -104,9 +104,9 @@ impl<D: RawDriver> Server<D> {
     /// [run](BoundServer::run).
     ///
     /// ```no_run
-    /// # use lbcf_driver_sdk::RawDriver;
+    /// # use lbcf_driver_sdk::Driver;
     /// # use lbcf_driver_sdk::server::{Server, ServerError};
-    /// # async fn example(driver: impl RawDriver) -> Result<(), ServerError> {
+    /// # async fn example(driver: impl Driver) -> Result<(), ServerError> {
     /// let server = Server::new(driver).listen(([127, 0, 0, 1], 0).into()).bind().await?;
     /// println!("the LoadBalancerDriver's url is {}", server.url());
     /// server.run_until(std::future::pending()).await;
@@ -134,9 +134,9 @@ impl<D: RawDriver> Server<D> {
     /// Binds and serves until SIGINT or SIGTERM; a second signal skips the graceful shutdown.
     ///
     /// ```no_run
-    /// # use lbcf_driver_sdk::RawDriver;
+    /// # use lbcf_driver_sdk::Driver;
     /// # use lbcf_driver_sdk::server::{Server, ServerError};
-    /// # async fn example(driver: impl RawDriver) -> Result<(), ServerError> {
+    /// # async fn example(driver: impl Driver) -> Result<(), ServerError> {
     /// Server::new(driver).run().await?;
     /// # Ok(())
     /// # }
@@ -152,9 +152,9 @@ impl<D: RawDriver> Server<D> {
     /// limits are ignored, and TLS is an error, as the router cannot provide it.
     ///
     /// ```no_run
-    /// # use lbcf_driver_sdk::RawDriver;
+    /// # use lbcf_driver_sdk::Driver;
     /// # use lbcf_driver_sdk::server::Server;
-    /// # async fn example(driver: impl RawDriver) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn example(driver: impl Driver) -> Result<(), Box<dyn std::error::Error>> {
     /// let router = Server::new(driver).token_file("/etc/token/token").into_router().await?;
     /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
     /// axum::serve(listener, router).await?;
@@ -190,7 +190,7 @@ impl<D: RawDriver> Server<D> {
 }
 
 /// The routes beside the webhooks.
-fn pages<D: RawDriver>(driver: &DriverRouter<D>, prefix: &PathPrefix) -> Pages {
+fn pages<D: Driver>(driver: &DriverRouter<D>, prefix: &PathPrefix) -> Pages {
     #[cfg(not(feature = "openapi"))]
     let _ = prefix;
     Pages {

@@ -1,7 +1,7 @@
 //! A driver in its router, called without a socket.
 
 use super::{DriverReply, HttpReply, WebhookCall};
-use crate::RawDriver;
+use crate::Driver;
 use crate::server::{DriverRouter, RunningHooks};
 use crate::webhook::{self, OperationResponse, Webhook, for_each_webhook};
 use axum::Router;
@@ -32,7 +32,7 @@ pub struct TestDriver<D> {
     poll_every: Option<Duration>,
 }
 
-impl<D: RawDriver> TestDriver<D> {
+impl<D: Driver> TestDriver<D> {
     /// Wraps the driver in a router with the default settings.
     #[must_use]
     pub fn new(driver: D) -> Self {
@@ -45,7 +45,7 @@ impl<D: RawDriver> TestDriver<D> {
     /// use lbcf_driver_sdk::server::{DriverRouter, Settings};
     /// use lbcf_driver_sdk::testing::TestDriver;
     /// # use std::time::Duration;
-    /// # fn example(my_driver: impl lbcf_driver_sdk::RawDriver) {
+    /// # fn example(my_driver: impl lbcf_driver_sdk::Driver) {
     /// let settings = Settings { answer_within: Duration::from_secs(2), ..Settings::default() };
     /// let driver = TestDriver::with(DriverRouter::with(my_driver, settings));
     /// # }
@@ -79,7 +79,7 @@ impl<D: RawDriver> TestDriver<D> {
     ///
     /// ```
     /// # use lbcf_driver_sdk::testing::{TestDriver, deregister_backend};
-    /// # async fn example(driver: TestDriver<impl lbcf_driver_sdk::RawDriver>) {
+    /// # async fn example(driver: TestDriver<impl lbcf_driver_sdk::Driver>) {
     /// let call = deregister_backend().info("id", "lb-1").addr("10.0.0.7:80");
     /// driver.call(&call).await.assert_succ();
     /// driver.call(&call).await.assert_succ(); // idempotent
@@ -96,7 +96,7 @@ impl<D: RawDriver> TestDriver<D> {
     ///
     /// ```
     /// # use lbcf_driver_sdk::testing::TestDriver;
-    /// # async fn example(driver: TestDriver<impl lbcf_driver_sdk::RawDriver>) {
+    /// # async fn example(driver: TestDriver<impl lbcf_driver_sdk::Driver>) {
     /// let reply = driver.post("ensureBackend", r#"{"recordID": 1}"#).await;
     /// reply.assert_http(400, "recordID");
     /// # }
@@ -163,9 +163,9 @@ impl<D: RawDriver> TestDriver<D> {
 }
 
 macro_rules! methods {
-    ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
+    ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $response:ident);)*) => {
         /// [`call`](Self::call) under the names of the webhooks.
-        impl<D: RawDriver> TestDriver<D> {
+        impl<D: Driver> TestDriver<D> {
             $(
                 $(#[$doc])*
                 pub async fn $method(&self, call: impl Borrow<WebhookCall<webhook::$hook>>) -> DriverReply<webhook::$hook> {

@@ -1,7 +1,7 @@
 //! The life cycles of a load balancer and of a backend: what a controller calls and stores.
 
 use super::{DriverReply, TestDriver, WebhookCall, deregister_backend, ensure_backend};
-use crate::RawDriver;
+use crate::Driver;
 use crate::webhook::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, GenerateBackendAddr,
     OperationResponse, StringMap, Webhook,
@@ -48,7 +48,7 @@ impl Registered {
 ///
 /// # Panics
 /// If a call does not succeed.
-impl<D: RawDriver> TestDriver<D> {
+impl<D: Driver> TestDriver<D> {
     /// Creates a load balancer and returns its `lbInfo`, or `lbSpec` if that is empty.
     #[track_caller]
     pub fn create(

@@ -16,17 +16,17 @@ use std::time::SystemTime;
 /// Each time it is called it has another `retryID`. Its `recordID` is derived from its object, so that
 /// calls about the same object have equal ones, unless [`record_id`](Self::record_id) sets it.
 pub struct WebhookCall<W: Webhook> {
-    request: W::Request,
+    request: W,
     record_id: Option<String>,
 }
 
 macro_rules! declare {
-    ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
+    ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $response:ident);)*) => {
         $(
             $(#[$doc])*
             #[must_use]
             pub fn $method() -> WebhookCall<webhook::$hook> {
-                WebhookCall::of(webhook::$request::default())
+                WebhookCall::of(<webhook::$hook>::default())
             }
         )*
     };
@@ -37,7 +37,7 @@ for_each_webhook!(declare);
 impl<W: Webhook> WebhookCall<W> {
     /// A call with a complete request.
     #[must_use]
-    pub const fn of(request: W::Request) -> Self {
+    pub const fn of(request: W) -> Self {
         Self {
             request,
             record_id: None,
@@ -46,7 +46,7 @@ impl<W: Webhook> WebhookCall<W> {
 
     /// The request, without a derived `recordID` and `retryID`.
     #[must_use]
-    pub const fn request(&self) -> &W::Request {
+    pub const fn request(&self) -> &W {
         &self.request
     }
 

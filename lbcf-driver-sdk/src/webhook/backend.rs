@@ -7,6 +7,7 @@ use super::{
     VerdictRequest,
 };
 use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Borrow;
 use std::time::SystemTime;
 
 /// The kind of a group's backends.
@@ -89,8 +90,11 @@ impl From<ServiceOnTheWire> for ServiceBackend {
 /// Bind, before it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct ValidateBackendRequest {
+#[serde(
+    rename_all = "camelCase",
+    bound = "I: Default + From<StringMap>, P: Default + From<StringMap>, O: Default + Deserialize<'de>"
+)]
+pub struct ValidateBackend<I = StringMap, P = StringMap, O = StringMap> {
     /// True if this is part of a dry run of the controller.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub dry_run: bool,
@@ -100,22 +104,22 @@ pub struct ValidateBackendRequest {
     /// The load balancer's identity; empty until it is created.
     #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
-    pub lb_info: StringMap,
+    pub lb_info: I,
     /// Tells a creation of the group from an update.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub operation: Operation,
     /// The parameters with which backends are registered.
     #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
-    pub parameters: StringMap,
+    pub parameters: P,
     /// The parameters before the update. Written twice, as the specification's `oldParameters` and as
     /// the original controller's `OldParameters`; either is read.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
-    pub old_parameters: StringMap,
+    pub old_parameters: O,
 }
 
-impl Serialize for ValidateBackendRequest {
+impl Serialize for ValidateBackend {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
         let maybe = |map| Some(map).filter(|map: &&StringMap| !map.is_empty());
@@ -133,7 +137,7 @@ impl Serialize for ValidateBackendRequest {
     }
 }
 
-impl VerdictRequest for ValidateBackendRequest {
+impl VerdictRequest for ValidateBackend {
     fn unknown_value(&self) -> Option<String> {
         let backend_type = match &self.backend_type {
             BackendType::Pod | BackendType::Service | BackendType::Static => None,
@@ -153,19 +157,21 @@ verdict_response! {
 operation_request! {
     /// Returns the address that identifies a backend, which is the same in every call. Registers
     /// nothing.
-    GenerateBackendAddrRequest of Created(lb_info) {
+    GenerateBackendAddr<I, A, P> of Created(lb_info),
+    written if "I: Borrow<StringMap>, A: Borrow<StringMap>, P: Borrow<StringMap>", read if "I: Default + From<StringMap>, A: Default + From<StringMap>, P: Default + From<StringMap>"
+    {
         /// The load balancer's identity.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
-        pub lb_info: StringMap,
+        pub lb_info: I,
         /// The load balancer's attributes.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
-        pub lb_attributes: StringMap,
+        pub lb_attributes: A,
         /// The parameters of the registration; the original controller never sends them.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
-        pub parameters: StringMap,
+        pub parameters: P,
         /// The backend, if it is a pod.
         #[serde(default)]
         pub pod_backend: Option<PodBackend>,
@@ -190,18 +196,21 @@ operation_response! {
 
 operation_request! {
     /// Registers a backend, or updates its parameters if it is registered.
-    EnsureBackendRequest of Created(lb_info) at backend_addr {
+    EnsureBackend<I, P; B> of Created(lb_info) at backend_addr,
+    written if "I: Borrow<StringMap>, P: Borrow<StringMap>, B: Serialize", read if "I: Default + From<StringMap>, P: Default + From<StringMap>, B: Default + Deserialize<'de>"
+    {
         /// The load balancer's identity.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
-        pub lb_info: StringMap,
+        pub lb_info: I,
         /// The backend's address, as returned by `generateBackendAddr`.
         #[serde(default, deserialize_with = "crate::wire::null_as_default")]
-        pub backend_addr: String,
+        #[cfg_attr(feature = "openapi", schema(value_type = String))]
+        pub backend_addr: B,
         /// The desired parameters; `null` or a missing field is an empty map.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
-        pub parameters: StringMap,
+        pub parameters: P,
         /// The map that the last successful call returned.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
@@ -222,24 +231,28 @@ operation_response! {
 
 operation_request! {
     /// Deregisters a backend. Succeeds if it is not registered, or its load balancer does not exist.
-    DeregisterBackendRequest of Created(lb_info) at backend_addr {
+    DeregisterBackend<I, P; B> of Created(lb_info) at backend_addr,
+    written if "I: Borrow<StringMap>, P: Borrow<StringMap>, B: Serialize", read if "I: Default + From<StringMap>, P: Default + From<StringMap>, B: Default + Deserialize<'de>"
+    {
         /// The load balancer's identity.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
-        pub lb_info: StringMap,
+        pub lb_info: I,
         /// The backend's address, as returned by `generateBackendAddr`.
         #[serde(default, deserialize_with = "crate::wire::null_as_default")]
-        pub backend_addr: String,
+        #[cfg_attr(feature = "openapi", schema(value_type = String))]
+        pub backend_addr: B,
         /// The parameters in the BackendRecord; `null` or a missing field is an empty map.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
-        pub parameters: StringMap,
+        pub parameters: P,
         /// The map that the last successful `ensureBackend` returned.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub injected_info: StringMap,
-        /// When the controller first requested this deregistration, in RFC 3339: the same in every
-        /// call about it, also of another controller process. Absent if it is not known.
+        /// When the controller first requested this deregistration, in RFC 3339: the same in every call about
+        /// it, also of another controller process, so that a driver which returns `Running` while
+        /// connections drain needs no memory of its own for a deadline. Absent if it is not known.
         #[serde(default, with = "crate::wire::rfc3339", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = DateTime))]
         pub first_requested_at: Option<SystemTime>,

@@ -1,6 +1,6 @@
 //! The parts of a webhook's definition.
 
-use crate::wire::{self, DecodeError};
+use crate::wire::DecodeError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -9,51 +9,41 @@ use std::collections::BTreeMap;
 /// `injectedInfo`. `null` and absence read as empty, an empty one is written as `null`.
 pub type StringMap = BTreeMap<String, String>;
 
-/// One webhook of the specification.
-pub trait Webhook: Send + Sync + 'static {
+/// One webhook of the specification: the wire's form of its request.
+pub trait Webhook: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {
     /// The webhook's row of the table.
     const INFO: WebhookInfo;
-    /// The controller's request.
-    type Request: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
     /// The driver's response.
     type Response: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
 
     /// True if the driver failed, refused or is not healthy. `Running` is none of these.
     fn is_fail(response: &Self::Response) -> bool;
 
-    /// Reads a request like [`wire::from_slice`], which is compiled again in every crate that calls it
-    /// for a type, with everything that a pod may contain. This is compiled once, with the
-    /// specification's types.
+    /// Reads a request like [`wire::from_slice`](crate::wire::from_slice), which is compiled again in every
+    /// crate that calls it for a type, with everything that a pod may contain. This and the three below are
+    /// compiled once.
     ///
     /// # Errors
     /// [`DecodeError`], which names the field.
-    fn read_request(body: &[u8]) -> Result<Self::Request, DecodeError> {
-        wire::from_slice(body)
-    }
+    fn read_request(body: &[u8]) -> Result<Self, DecodeError>;
 
     /// [`read_request`](Self::read_request) for a response.
     ///
     /// # Errors
     /// [`DecodeError`], which names the field.
-    fn read_response(body: &[u8]) -> Result<Self::Response, DecodeError> {
-        wire::from_slice(body)
-    }
+    fn read_response(body: &[u8]) -> Result<Self::Response, DecodeError>;
 
-    /// Writes a request as JSON; compiled once, too.
+    /// Writes the request as JSON.
     ///
     /// # Errors
     /// Those of the request's `Serialize`; the specification's types have none.
-    fn write_request(request: &Self::Request) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(request)
-    }
+    fn write_request(&self) -> serde_json::Result<Vec<u8>>;
 
-    /// Writes a response as JSON; compiled once, too.
+    /// Writes a response as JSON.
     ///
     /// # Errors
     /// Those of the response's `Serialize`; the specification's types have none.
-    fn write_response(response: &Self::Response) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(response)
-    }
+    fn write_response(response: &Self::Response) -> serde_json::Result<Vec<u8>>;
 }
 
 /// A row of the table, without the types.

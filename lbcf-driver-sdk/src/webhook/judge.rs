@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct JudgePodDeregisterRequest {
+pub struct JudgePodDeregister {
     /// True if this is part of a dry run of the controller.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub dry_run: bool,
@@ -18,7 +18,7 @@ pub struct JudgePodDeregisterRequest {
     pub not_ready_pods: Vec<KubernetesObject>,
 }
 
-impl VerdictRequest for JudgePodDeregisterRequest {
+impl VerdictRequest for JudgePodDeregister {
     fn unknown_value(&self) -> Option<String> {
         None
     }

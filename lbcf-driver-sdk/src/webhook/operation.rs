@@ -53,16 +53,12 @@ pub fn object_id(record_id: &str) -> &str {
         .unwrap_or(record_id)
 }
 
-/// The fields that the requests of all operations have.
+/// The fields that the requests of all operations have on the wire.
 pub trait OperationRequest {
     /// Identifies the operation on one object, such as `ensureBackend(<uid>)`. It is opaque and the
     /// same in every call, also after parameters change: concurrent calls with equal
     /// identifiers may be joined, but a past result must not be reused.
     fn record_id(&self) -> &str;
-    /// The object that the operation belongs to: see [`object_id`].
-    fn object_id(&self) -> &str {
-        object_id(self.record_id())
-    }
     /// Different in each call, for logs.
     fn retry_id(&self) -> &str;
     /// True to check only and change nothing.
@@ -103,17 +99,24 @@ pub(super) fn to_whole_seconds(delay: Option<Duration>) -> i32 {
     i32::try_from(seconds).unwrap_or(i32::MAX)
 }
 
-/// Declares an operation's request: the common fields and its own, of which one identifies the load
-/// balancer and one may be the backend's address.
+/// Declares an operation's request, generic over its maps: the common fields and its own, of which one
+/// identifies the load balancer and one may be the backend's address. Serde's bounds are those of the wire's
+/// types, the parameters' defaults.
 macro_rules! operation_request {
-    ($(#[$doc:meta])* $name:ident of $known_by:ident($load_balancer:ident) $(at $backend_addr:ident)? { $($fields:tt)* }) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident<$($map:ident),+ $(; $addr:ident)?> of $known_by:ident($load_balancer:ident) $(at $backend_addr:ident)?,
+        written if $written:literal, read if $read:literal
+        { $($fields:tt)* }
+    ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-        #[serde(rename_all = "camelCase")]
-        pub struct $name {
+        #[serde(rename_all = "camelCase", bound(serialize = $written, deserialize = $read))]
+        pub struct $name<$($map = $crate::webhook::StringMap),+ $(, $addr = String)?> {
             /// Identifies the operation on one object, such as `ensureBackend(<uid>)`. It is opaque,
-            /// and the same after parameters change.
+            /// and the same in every call, also after parameters change. Suitable as a client token for
+            /// creations.
             #[serde(rename = "recordID", default, deserialize_with = "crate::wire::null_as_default")]
             pub record_id: String,
             /// Different in each call, for logs.
@@ -123,6 +126,17 @@ macro_rules! operation_request {
             #[serde(default, deserialize_with = "crate::wire::null_as_default")]
             pub dry_run: bool,
             $($fields)*
+        }
+
+        impl<$($map),+ $(, $addr)?> $name<$($map),+ $(, $addr)?> {
+            /// The object in the cluster that the operation belongs to, from
+            /// [`record_id`](Self::record_id): the same for the creation, the updates and the
+            /// deletion of one load balancer, and for all operations on one backend. Opaque; a good
+            /// name or tag for what is created, so that a deletion without `lbInfo` finds it.
+            #[must_use]
+            pub fn object_id(&self) -> &str {
+                $crate::webhook::object_id(&self.record_id)
+            }
         }
 
         impl $crate::webhook::OperationRequest for $name {

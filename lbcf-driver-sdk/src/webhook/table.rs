@@ -1,35 +1,37 @@
 //! The table of webhooks, the only place that lists them.
 
-use super::{Class, Obligation, OperationResponse, Status, VerdictResponse, Webhook, WebhookInfo};
+use super::{
+    Class, GenerateBackendAddr, ListBackends, Obligation, OperationResponse, Status,
+    VerdictResponse, Webhook, WebhookInfo,
+};
 use crate::wire::{self, DecodeError};
 
-/// Calls `$callback!` with every row: marker type, wire name, trait method, class, obligation, request
-/// and response.
+/// Calls `$callback!` with every row: request, wire name, trait method, class, obligation and response.
 macro_rules! for_each_webhook {
     ($callback:ident) => {
         $callback! {
             /// Checks whether the driver is healthy.
-            Healthz("healthz", healthz, Health, Optional, HealthzRequest, HealthzResponse);
+            Healthz("healthz", healthz, Health, Optional, HealthzResponse);
             /// Validates a load balancer's specification and attributes.
-            ValidateLoadBalancer("validateLoadBalancer", validate_load_balancer, Verdict, Mandatory, ValidateLoadBalancerRequest, ValidateLoadBalancerResponse);
+            ValidateLoadBalancer("validateLoadBalancer", validate_load_balancer, Verdict, Mandatory, ValidateLoadBalancerResponse);
             /// Creates a load balancer, or adopts an existing one.
-            CreateLoadBalancer("createLoadBalancer", create_load_balancer, Operation, Mandatory, CreateLoadBalancerRequest, CreateLoadBalancerResponse);
+            CreateLoadBalancer("createLoadBalancer", create_load_balancer, Operation, Mandatory, CreateLoadBalancerResponse);
             /// Updates a load balancer's attributes.
-            EnsureLoadBalancer("ensureLoadBalancer", ensure_load_balancer, Operation, Mandatory, EnsureLoadBalancerRequest, EnsureLoadBalancerResponse);
+            EnsureLoadBalancer("ensureLoadBalancer", ensure_load_balancer, Operation, Mandatory, EnsureLoadBalancerResponse);
             /// Deletes a load balancer.
-            DeleteLoadBalancer("deleteLoadBalancer", delete_load_balancer, Operation, Mandatory, DeleteLoadBalancerRequest, DeleteLoadBalancerResponse);
+            DeleteLoadBalancer("deleteLoadBalancer", delete_load_balancer, Operation, Mandatory, DeleteLoadBalancerResponse);
             /// Validates the parameters of backends.
-            ValidateBackend("validateBackend", validate_backend, Verdict, Mandatory, ValidateBackendRequest, ValidateBackendResponse);
+            ValidateBackend("validateBackend", validate_backend, Verdict, Mandatory, ValidateBackendResponse);
             /// Returns the address that identifies a pod or a node port.
-            GenerateBackendAddr("generateBackendAddr", generate_backend_addr, Operation, Mandatory, GenerateBackendAddrRequest, GenerateBackendAddrResponse);
+            GenerateBackendAddr("generateBackendAddr", generate_backend_addr, Operation, Mandatory, GenerateBackendAddrResponse);
             /// Registers a backend, or updates its parameters.
-            EnsureBackend("ensureBackend", ensure_backend, Operation, Mandatory, EnsureBackendRequest, EnsureBackendResponse);
+            EnsureBackend("ensureBackend", ensure_backend, Operation, Mandatory, EnsureBackendResponse);
             /// Deregisters a backend; succeeds if it is not registered.
-            DeregisterBackend("deregisterBackend", deregister_backend, Operation, Mandatory, DeregisterBackendRequest, DeregisterBackendResponse);
+            DeregisterBackend("deregisterBackend", deregister_backend, Operation, Mandatory, DeregisterBackendResponse);
             /// Returns the pods that stay registered although they are not ready.
-            JudgePodDeregister("judgePodDeregister", judge_pod_deregister, Verdict, OnRequest, JudgePodDeregisterRequest, JudgePodDeregisterResponse);
+            JudgePodDeregister("judgePodDeregister", judge_pod_deregister, Verdict, OnRequest, JudgePodDeregisterResponse);
             /// Returns the backends that are registered with a load balancer.
-            ListBackends("listBackends", list_backends, Operation, Listed, ListBackendsRequest, ListBackendsResponse);
+            ListBackends("listBackends", list_backends, Operation, Listed, ListBackendsResponse);
         }
     };
 }
@@ -49,27 +51,21 @@ macro_rules! is_fail {
 }
 
 macro_rules! declare {
-    ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
+    ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $response:ident);)*) => {
         $(
-            $(#[$doc])*
-            #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-            pub struct $hook;
-
-            impl Webhook for $hook {
+            impl Webhook for super::$hook {
                 const INFO: WebhookInfo = WebhookInfo {
                     name: $name,
                     class: Class::$class,
                     obligation: Obligation::$obligation,
                 };
-                type Request = super::$request;
                 type Response = super::$response;
 
                 fn is_fail(response: &Self::Response) -> bool {
                     is_fail!($class, response)
                 }
 
-                // The trait's own would be compiled in each crate that calls them.
-                fn read_request(body: &[u8]) -> Result<Self::Request, DecodeError> {
+                fn read_request(body: &[u8]) -> Result<Self, DecodeError> {
                     wire::from_slice(body)
                 }
 
@@ -77,8 +73,8 @@ macro_rules! declare {
                     wire::from_slice(body)
                 }
 
-                fn write_request(request: &Self::Request) -> serde_json::Result<Vec<u8>> {
-                    serde_json::to_vec(request)
+                fn write_request(&self) -> serde_json::Result<Vec<u8>> {
+                    serde_json::to_vec(self)
                 }
 
                 fn write_response(response: &Self::Response) -> serde_json::Result<Vec<u8>> {
@@ -88,7 +84,7 @@ macro_rules! declare {
         )*
 
         /// Every webhook of the specification, in its order.
-        pub const ALL: &[WebhookInfo] = &[$(<$hook as Webhook>::INFO),*];
+        pub const ALL: &[WebhookInfo] = &[$(<super::$hook as Webhook>::INFO),*];
     };
 }
 
@@ -99,14 +95,17 @@ impl WebhookInfo {
     /// `generateBackendAddr` and `listBackends`.
     #[must_use]
     pub fn changes_load_balancer(self) -> bool {
-        let reads = self == GenerateBackendAddr::INFO || self == ListBackends::INFO;
+        let reads = self == <GenerateBackendAddr>::INFO || self == <ListBackends>::INFO;
         self.class == Class::Operation && !reads
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{EnsureBackendResponse, HealthzResponse, ValidateBackendResponse};
+    use super::super::{
+        EnsureBackend, EnsureBackendResponse, Healthz, HealthzResponse, ValidateBackend,
+        ValidateBackendResponse,
+    };
     use super::*;
 
     #[test]
@@ -114,15 +113,15 @@ mod tests {
         assert!(Healthz::is_fail(&HealthzResponse { healthy: false }));
         assert!(!Healthz::is_fail(&HealthzResponse { healthy: true }));
         let refused = ValidateBackendResponse::refused("no".into());
-        assert!(ValidateBackend::is_fail(&refused));
+        assert!(<ValidateBackend>::is_fail(&refused));
         let accepted = ValidateBackendResponse {
             succ: true,
             ..refused
         };
-        assert!(!ValidateBackend::is_fail(&accepted));
+        assert!(!<ValidateBackend>::is_fail(&accepted));
         let failed = EnsureBackendResponse::fail("no".into(), None);
-        assert!(EnsureBackend::is_fail(&failed));
+        assert!(<EnsureBackend>::is_fail(&failed));
         let running = EnsureBackendResponse::running("wait".into(), None);
-        assert!(!EnsureBackend::is_fail(&running));
+        assert!(!<EnsureBackend>::is_fail(&running));
     }
 }

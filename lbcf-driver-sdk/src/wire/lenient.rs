@@ -1,9 +1,10 @@
 //! Serde helpers for fields on which existing controllers, drivers and documents disagree.
 
+use crate::webhook::StringMap;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::borrow::Borrow;
 use std::fmt;
 
 /// The newtype name with which an object of Kubernetes is requested from a deserializer. The
@@ -22,14 +23,29 @@ where
 
 /// The original controller writes an unset map as `null`.
 pub(crate) fn empty_map_as_null<S: Serializer>(
-    map: &BTreeMap<String, String>,
+    map: &impl Borrow<StringMap>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
+    let map = map.borrow();
     if map.is_empty() {
         serializer.serialize_none()
     } else {
         map.serialize(serializer)
     }
+}
+
+/// Reads `null` as an empty map.
+pub(crate) fn null_as_empty_map<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: From<StringMap>,
+{
+    null_as_default::<D, StringMap>(deserializer).map(T::from)
+}
+
+/// True if an optional map is not written.
+pub(crate) fn is_empty_map(map: &impl Borrow<StringMap>) -> bool {
+    map.borrow().is_empty()
 }
 
 /// The JSON of an object of Kubernetes. The original documents show pods and services as JSON in a string;

@@ -27,14 +27,14 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
 
 #[cfg(test)]
 mod tests {
-    use crate::webhook::DeregisterBackendRequest;
+    use crate::webhook::DeregisterBackend;
     use crate::wire::from_slice;
     use serde_json::{Value, json};
     use std::time::{Duration, SystemTime};
 
     fn read(value: Value) -> Option<SystemTime> {
         let body = json!({"recordID": "r", "firstRequestedAt": value}).to_string();
-        let request: DeregisterBackendRequest = from_slice(body.as_bytes()).unwrap();
+        let request: DeregisterBackend = from_slice(body.as_bytes()).unwrap();
         request.first_requested_at
     }
 
@@ -44,17 +44,17 @@ mod tests {
         for text in ["2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00"] {
             assert_eq!(read(json!(text)), Some(time));
         }
-        let request = DeregisterBackendRequest {
+        let request: DeregisterBackend = DeregisterBackend {
             first_requested_at: Some(time),
-            ..DeregisterBackendRequest::default()
+            ..DeregisterBackend::default()
         };
         let written = serde_json::to_value(&request).unwrap();
         assert_eq!(written["firstRequestedAt"], "2026-01-01T00:00:00Z");
-        let without = serde_json::to_value(DeregisterBackendRequest::default()).unwrap();
+        let without = serde_json::to_value(<DeregisterBackend>::default()).unwrap();
         assert_eq!(without.get("firstRequestedAt"), None);
         // Names match in any letter case.
         let body = br#"{"FIRSTREQUESTEDAT": "2026-01-01T00:00:00Z"}"#;
-        let request: DeregisterBackendRequest = from_slice(body).unwrap();
+        let request: DeregisterBackend = from_slice(body).unwrap();
         assert_eq!(request.first_requested_at, Some(time));
     }
 
@@ -64,7 +64,7 @@ mod tests {
             assert_eq!(read(value), None);
         }
         let body = br#"{"firstRequestedAt": 7}"#;
-        let error = from_slice::<DeregisterBackendRequest>(body).unwrap_err();
+        let error = from_slice::<DeregisterBackend>(body).unwrap_err();
         assert_eq!(
             error.to_string(),
             "firstRequestedAt: invalid type: integer `7`, expected a string"

@@ -95,7 +95,7 @@ fn d1_fractions_of_a_second_are_rounded_up() {
 
 #[test]
 fn b150_field_names_are_read_in_any_case_at_every_depth() {
-    let request: GenerateBackendAddrRequest = read(&json!({
+    let request: GenerateBackendAddr = read(&json!({
         "RecordId": "r", "RETRYID": "t", "DryRun": true, "LBINFO": {"Key": "Value"},
         "PodBackend": {"POD": {"metadata": {"name": "p"}}, "Port": {"PortNumber": 80, "Protocol": "udp"}},
     }));
@@ -114,8 +114,8 @@ fn b150_field_names_are_read_in_any_case_at_every_depth() {
 
 #[test]
 fn b150_unknown_fields_are_skipped_and_missing_ones_empty() {
-    let request: EnsureBackendRequest = read(&json!({"later": {"edition": [1, null]}}));
-    assert_eq!(request, EnsureBackendRequest::default());
+    let request: EnsureBackend = read(&json!({"later": {"edition": [1, null]}}));
+    assert_eq!(request, EnsureBackend::default());
     let response: ValidateBackendResponse = read(&json!({"succ": true, "x": 1}));
     assert!(response.succ);
 }
@@ -136,22 +136,22 @@ fn b150_an_unknown_or_missing_status_is_no_answer() {
 
 #[test]
 fn b152_null_is_empty() {
-    let request: EnsureBackendRequest = read(&json!({
+    let request: EnsureBackend = read(&json!({
         "recordID": null, "retryID": null, "dryRun": null, "lbInfo": null, "backendAddr": null,
         "parameters": null, "injectedInfo": null,
     }));
-    assert_eq!(request, EnsureBackendRequest::default());
-    let request: GenerateBackendAddrRequest = read(&json!({
+    assert_eq!(request, EnsureBackend::default());
+    let request: GenerateBackendAddr = read(&json!({
         "lbInfo": null, "lbAttributes": null, "parameters": null, "podBackend": null,
         "serviceBackend": null,
     }));
-    assert_eq!(request, GenerateBackendAddrRequest::default());
-    let request: ValidateBackendRequest = read(&json!({
+    assert_eq!(request, GenerateBackendAddr::default());
+    let request: ValidateBackend = read(&json!({
         "dryRun": null, "backendType": null, "lbInfo": null, "operation": null,
         "parameters": null, "oldParameters": null,
     }));
-    assert_eq!(request, ValidateBackendRequest::default());
-    let request: JudgePodDeregisterRequest = read(&json!({"notReadyPods": null}));
+    assert_eq!(request, ValidateBackend::default());
+    let request: JudgePodDeregister = read(&json!({"notReadyPods": null}));
     assert!(request.not_ready_pods.is_empty());
     let response: CreateLoadBalancerResponse =
         read(&json!({"status": "Succ", "msg": null, "lbInfo": null}));
@@ -160,7 +160,7 @@ fn b152_null_is_empty() {
 
 #[test]
 fn d2_old_parameters_have_two_names() {
-    let request = ValidateBackendRequest {
+    let request = ValidateBackend {
         backend_type: BackendType::Service,
         operation: Operation::Update,
         parameters: map("weight", "2"),
@@ -175,12 +175,12 @@ fn d2_old_parameters_have_two_names() {
     is_on_the_wire(&request, &wire);
     let fields = wire.as_object_mut().unwrap();
     fields.remove("oldParameters");
-    assert_eq!(read::<ValidateBackendRequest>(&wire), request);
+    assert_eq!(read::<ValidateBackend>(&wire), request);
     wire["oldParameters"] = Value::Null;
-    assert_eq!(read::<ValidateBackendRequest>(&wire), request);
+    assert_eq!(read::<ValidateBackend>(&wire), request);
     // The specification's spelling wins.
     wire["oldParameters"] = json!({"weight": "0"});
-    let read = read::<ValidateBackendRequest>(&wire);
+    let read = read::<ValidateBackend>(&wire);
     assert_eq!(read.old_parameters, map("weight", "0"));
 }
 
@@ -214,11 +214,11 @@ fn d3_node_addresses_have_two_names() {
 fn d7_b153_pods_are_objects_or_strings_that_hold_them() {
     let pod = json!({"metadata": {"name": "p", "creationTimestamp": null}});
     for wire in [pod.clone(), Value::String(pod.to_string())] {
-        let request: GenerateBackendAddrRequest =
+        let request: GenerateBackendAddr =
             read(&json!({"podBackend": {"pod": wire, "port": {"port": 80}}}));
         let backend = request.pod_backend.unwrap();
         assert_eq!(backend.pod.name, "p");
-        let judged: JudgePodDeregisterRequest = read(&json!({"notReadyPods": [wire]}));
+        let judged: JudgePodDeregister = read(&json!({"notReadyPods": [wire]}));
         assert_eq!(judged.not_ready_pods, [backend.pod]);
     }
     for wire in [
@@ -229,7 +229,7 @@ fn d7_b153_pods_are_objects_or_strings_that_hold_them() {
         json!({"metadata": 1}),
     ] {
         let body = json!({"podBackend": {"pod": wire, "port": {"port": 80}}});
-        let error = complaint::<GenerateBackendAddrRequest>(&body);
+        let error = complaint::<GenerateBackendAddr>(&body);
         assert!(error.starts_with("podBackend.pod: "), "{error}");
     }
 }
@@ -261,23 +261,23 @@ fn b154_a_port_is_written_under_both_names_and_read_under_either() {
 
 #[test]
 fn b155_an_unknown_word_is_kept_for_the_refusal() {
-    let request: ValidateBackendRequest = read(&json!({"operation": "Move", "backendType": "Vm"}));
+    let request: ValidateBackend = read(&json!({"operation": "Move", "backendType": "Vm"}));
     assert_eq!(request.operation, Operation::Other("Move".into()));
     assert_eq!(request.backend_type, BackendType::Other("Vm".into()));
     for body in [json!({"operation": ""}), json!({"operation": "update"})] {
-        let request: ValidateLoadBalancerRequest = read(&body);
+        let request: ValidateLoadBalancer = read(&body);
         assert!(request.unknown_value().is_some(), "{body}");
     }
 }
 
 #[test]
 fn b151_requests_about_load_balancers() {
-    is_on_the_wire(
-        &ValidateLoadBalancerRequest::default(),
+    is_on_the_wire::<ValidateLoadBalancer>(
+        &ValidateLoadBalancer::default(),
         &json!({"dryRun": false, "lbSpec": null, "operation": "Create", "attributes": null}),
     );
-    is_on_the_wire(
-        &ValidateLoadBalancerRequest {
+    is_on_the_wire::<ValidateLoadBalancer>(
+        &ValidateLoadBalancer {
             dry_run: true,
             lb_spec: map("id", "1"),
             operation: Operation::Update,
@@ -289,8 +289,8 @@ fn b151_requests_about_load_balancers() {
             "attributes": {"a": "2"}, "oldAttributes": {"a": "1"},
         }),
     );
-    is_on_the_wire(
-        &CreateLoadBalancerRequest {
+    is_on_the_wire::<CreateLoadBalancer>(
+        &CreateLoadBalancer {
             record_id: "createLoadBalancer(u)".into(),
             retry_id: "r".into(),
             lb_spec: map("id", "1"),
@@ -304,23 +304,23 @@ fn b151_requests_about_load_balancers() {
     let wire = json!({
         "recordID": "", "retryID": "", "dryRun": false, "lbInfo": null, "attributes": null,
     });
-    is_on_the_wire(&EnsureLoadBalancerRequest::default(), &wire);
-    is_on_the_wire(&DeleteLoadBalancerRequest::default(), &wire);
-    is_on_the_wire(&HealthzRequest {}, &json!({}));
+    is_on_the_wire::<EnsureLoadBalancer>(&EnsureLoadBalancer::default(), &wire);
+    is_on_the_wire::<DeleteLoadBalancer>(&DeleteLoadBalancer::default(), &wire);
+    is_on_the_wire::<Healthz>(&Healthz {}, &json!({}));
 }
 
 #[test]
 fn b151_requests_about_backends() {
-    is_on_the_wire(
-        &ValidateBackendRequest::default(),
+    is_on_the_wire::<ValidateBackend>(
+        &ValidateBackend::default(),
         &json!({
             "dryRun": false, "backendType": "Pod", "lbInfo": null, "operation": "Create",
             "parameters": null,
         }),
     );
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {}});
-    is_on_the_wire(
-        &GenerateBackendAddrRequest {
+    is_on_the_wire::<GenerateBackendAddr>(
+        &GenerateBackendAddr {
             pod_backend: Some(PodBackend {
                 pod: KubernetesObject::of(&pod).unwrap(),
                 ..PodBackend::default()
@@ -341,14 +341,14 @@ fn b151_requests_about_backends() {
         "recordID": "", "retryID": "", "dryRun": false, "lbInfo": null, "backendAddr": "",
         "parameters": null, "injectedInfo": null,
     });
-    is_on_the_wire(&EnsureBackendRequest::default(), &wire);
-    is_on_the_wire(&DeregisterBackendRequest::default(), &wire);
-    is_on_the_wire(
-        &JudgePodDeregisterRequest::default(),
+    is_on_the_wire::<EnsureBackend>(&EnsureBackend::default(), &wire);
+    is_on_the_wire::<DeregisterBackend>(&DeregisterBackend::default(), &wire);
+    is_on_the_wire::<JudgePodDeregister>(
+        &JudgePodDeregister::default(),
         &json!({"dryRun": false, "notReadyPods": []}),
     );
-    is_on_the_wire(
-        &ListBackendsRequest::default(),
+    is_on_the_wire::<ListBackends>(
+        &ListBackends::default(),
         &json!({"recordID": "", "retryID": "", "dryRun": false, "lbInfo": null}),
     );
 }
@@ -405,9 +405,9 @@ fn what_is_no_object_is_called_by_its_name() {
         ("[1]", "the body must be a JSON object, it is an array"),
         ("\"{}\"", "the body must be a JSON object, it is a string"),
     ] {
-        let error = from_slice::<HealthzRequest>(body.as_bytes()).unwrap_err();
+        let error = from_slice::<Healthz>(body.as_bytes()).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
-    let error = from_slice::<HealthzRequest>(b"{").unwrap_err();
+    let error = from_slice::<Healthz>(b"{").unwrap_err();
     assert!(matches!(error, DecodeError::NotJson(_)));
 }

@@ -2,9 +2,7 @@
 
 use super::sockets::{GOOD, read_request, response, serve_plain, settle};
 use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, Timeouts};
-use lbcf_driver_sdk::webhook::{
-    CreateLoadBalancerRequest, EnsureBackend, EnsureBackendRequest, Healthz, HealthzRequest,
-};
+use lbcf_driver_sdk::webhook::{CreateLoadBalancer, EnsureBackend, Healthz};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -12,7 +10,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 async fn healthz(driver: &DriverClient) -> Result<(), CallError> {
-    driver.healthz(&HealthzRequest {}).await.map(|_| ())
+    driver.healthz(&Healthz {}).await.map(|_| ())
 }
 
 /// A server that reads a request and then writes `part` again and again, for as long as it can.
@@ -85,9 +83,7 @@ async fn a_body_that_comes_byte_by_byte_is_no_answer_in_time() {
     let url = endless(start, " ", Duration::from_millis(10)).await;
     let driver = DriverClient::new(&url).unwrap();
     let short = Duration::from_millis(100);
-    let error = driver
-        .call_within::<Healthz>(&HealthzRequest {}, short)
-        .await;
+    let error = driver.call_within::<Healthz>(&Healthz {}, short).await;
     let error = error.unwrap_err();
     assert!(
         matches!(error, CallError::Timeout { after } if after == short),
@@ -136,13 +132,13 @@ async fn each_webhook_has_its_own_time() {
         .unwrap()
         .with_timeouts(Timeouts::new(all))
         .with_timeout::<EnsureBackend>(own);
-    let request = EnsureBackendRequest::default();
+    let request = EnsureBackend::default();
     let expect = |error: CallError, time| match error {
         CallError::Timeout { after } => assert_eq!(after, time),
         other => panic!("{other:?}"),
     };
     expect(driver.ensure_backend(&request).await.unwrap_err(), own);
-    let request = CreateLoadBalancerRequest::default();
+    let request = CreateLoadBalancer::default();
     expect(
         driver.create_load_balancer(&request).await.unwrap_err(),
         all,

@@ -3,12 +3,12 @@
 use super::pki::{Ca, Directory, Pair, TlsServer, config};
 use super::sockets::{GOOD, response, serve_plain};
 use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, TlsProblem};
-use lbcf_driver_sdk::webhook::HealthzRequest;
+use lbcf_driver_sdk::webhook::Healthz;
 use rustls::ALL_VERSIONS;
 use std::time::Duration;
 
 async fn healthz(driver: &DriverClient) -> Result<(), CallError> {
-    driver.healthz(&HealthzRequest {}).await.map(|_| ())
+    driver.healthz(&Healthz {}).await.map(|_| ())
 }
 
 fn problem(result: Result<(), CallError>) -> TlsProblem {

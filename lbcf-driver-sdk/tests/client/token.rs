@@ -3,7 +3,7 @@
 use super::pki::{Ca, Directory, TlsServer, config};
 use super::sockets::{GOOD, response, serve_plain};
 use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient};
-use lbcf_driver_sdk::webhook::HealthzRequest;
+use lbcf_driver_sdk::webhook::Healthz;
 use rustls::ALL_VERSIONS;
 
 const TOKEN: &str = "tok-123";
@@ -13,7 +13,7 @@ const ELSEWHERE: &str = "0.0.0.0";
 
 async fn call(http: &HttpClient, url: &str) -> Result<(), CallError> {
     let driver = DriverClient::with_http(http.clone(), url).unwrap();
-    driver.healthz(&HealthzRequest {}).await.map(|_| ())
+    driver.healthz(&Healthz {}).await.map(|_| ())
 }
 
 #[tokio::test]

@@ -2,11 +2,9 @@
 
 use lbcf_driver_sdk::client::DriverClient;
 use lbcf_driver_sdk::webhook::{
-    BackendPort, CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer,
-    DeleteLoadBalancerRequest, DeregisterBackend, DeregisterBackendRequest, EnsureBackend,
-    EnsureBackendRequest, EnsureLoadBalancer, EnsureLoadBalancerRequest, GenerateBackendAddr,
-    GenerateBackendAddrRequest, Healthz, HealthzRequest, PodBackend, Status, StringMap,
-    ValidateBackend, ValidateBackendRequest, ValidateLoadBalancer, ValidateLoadBalancerRequest,
+    BackendPort, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
+    EnsureLoadBalancer, GenerateBackendAddr, Healthz, PodBackend, Status, StringMap,
+    ValidateBackend, ValidateLoadBalancer,
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -29,8 +27,8 @@ pub(super) fn map(entries: &[(&str, &str)]) -> StringMap {
     entries.map(|(k, v)| ((*k).into(), (*v).into())).collect()
 }
 
-pub(super) fn create(walk: &Walk, uid: &str) -> CreateLoadBalancerRequest {
-    CreateLoadBalancerRequest {
+pub(super) fn create(walk: &Walk, uid: &str) -> CreateLoadBalancer {
+    CreateLoadBalancer {
         record_id: format!("createLoadBalancer({uid})"),
         lb_spec: walk.lb_spec.clone(),
         attributes: walk.attributes.clone(),
@@ -38,8 +36,8 @@ pub(super) fn create(walk: &Walk, uid: &str) -> CreateLoadBalancerRequest {
     }
 }
 
-pub(super) fn ensure(walk: &Walk, lb_info: &StringMap, addr: &str) -> EnsureBackendRequest {
-    EnsureBackendRequest {
+pub(super) fn ensure(walk: &Walk, lb_info: &StringMap, addr: &str) -> EnsureBackend {
+    EnsureBackend {
         record_id: "ensureBackend(1)".into(),
         lb_info: lb_info.clone(),
         backend_addr: addr.into(),
@@ -71,15 +69,13 @@ impl Walk {
 
     /// From creating load balancer `1` to deleting it.
     pub(super) async fn through(&self, driver: &DriverClient) {
-        let health = driver
-            .call_within::<Healthz>(&HealthzRequest {}, LIMIT)
-            .await;
+        let health = driver.call_within::<Healthz>(&Healthz {}, LIMIT).await;
         assert!(health.unwrap().healthy);
         self.validated(driver).await;
 
         let lb_info = self.created(driver, "1").await;
         assert_eq!(self.created(driver, "1").await, lb_info);
-        let attributes = EnsureLoadBalancerRequest {
+        let attributes = EnsureLoadBalancer {
             record_id: "ensureLoadBalancer(1)".into(),
             lb_info: lb_info.clone(),
             attributes: self.attributes.clone(),
@@ -94,7 +90,7 @@ impl Walk {
 
         let addr = self.generated(driver, &lb_info).await;
         let injected_info = self.ensured(driver, &lb_info, &addr).await;
-        let deregister = DeregisterBackendRequest {
+        let deregister = DeregisterBackend {
             record_id: "deregisterBackend(1)".into(),
             lb_info: lb_info.clone(),
             backend_addr: addr.clone(),
@@ -108,7 +104,7 @@ impl Walk {
                 .await;
             assert_eq!(answer.unwrap().status, Status::Succ);
         }
-        let delete = DeleteLoadBalancerRequest {
+        let delete = DeleteLoadBalancer {
             record_id: "deleteLoadBalancer(1)".into(),
             lb_info: lb_info.clone(),
             attributes: self.attributes.clone(),
@@ -137,7 +133,7 @@ impl Walk {
     }
 
     async fn validated(&self, driver: &DriverClient) {
-        let load_balancer = ValidateLoadBalancerRequest {
+        let load_balancer = ValidateLoadBalancer {
             lb_spec: self.lb_spec.clone(),
             attributes: self.attributes.clone(),
             ..Default::default()
@@ -145,7 +141,7 @@ impl Walk {
         let answer = driver.call_within::<ValidateLoadBalancer>(&load_balancer, LIMIT);
         let answer = answer.await.unwrap();
         assert!(answer.succ, "{answer:?}");
-        let backend = ValidateBackendRequest {
+        let backend = ValidateBackend {
             parameters: self.parameters.clone(),
             ..Default::default()
         };
@@ -158,7 +154,7 @@ impl Walk {
 
     /// The address of a pod, which is not known at first.
     async fn generated(&self, driver: &DriverClient, lb_info: &StringMap) -> String {
-        let request = |ip: Option<&str>| GenerateBackendAddrRequest {
+        let request = |ip: Option<&str>| GenerateBackendAddr {
             record_id: "generateBackendAddr(1)".into(),
             lb_info: lb_info.clone(),
             lb_attributes: self.attributes.clone(),

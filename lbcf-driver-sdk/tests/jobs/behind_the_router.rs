@@ -2,26 +2,28 @@
 //! whatever happens to the controller's calls.
 
 use super::Cloud;
-use crate::support::{ok, serve, spawn_ok};
+use crate::support::{ok, serve, spawn_ok, takes_maps};
 use axum::Router;
 use lbcf_driver_sdk::jobs::{Jobs, object_id};
-use lbcf_driver_sdk::server::DriverRouter;
-use lbcf_driver_sdk::webhook::{
-    CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
-    EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
+use lbcf_driver_sdk::request::{
+    CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, GenerateBackendAddr,
 };
-use lbcf_driver_sdk::{HookError, RawDriver};
+use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::webhook::StringMap;
+use lbcf_driver_sdk::{Driver, HookError};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-struct Driver(Jobs<Cloud>);
+struct JobDriver(Jobs<Cloud>);
 
-impl RawDriver for Driver {
+impl Driver for JobDriver {
+    takes_maps!();
+
     async fn create_load_balancer(
         &self,
-        request: CreateLoadBalancerRequest,
+        request: CreateLoadBalancer<Self>,
     ) -> Result<StringMap, HookError> {
         let key = object_id(&request.record_id);
         let zone = request.lb_spec["zone"].clone();
@@ -31,7 +33,7 @@ impl RawDriver for Driver {
 
     async fn delete_load_balancer(
         &self,
-        request: DeleteLoadBalancerRequest,
+        request: DeleteLoadBalancer<Self>,
     ) -> Result<(), HookError> {
         let key = object_id(&request.record_id);
         self.0.cancel(key).await?;
@@ -41,22 +43,22 @@ impl RawDriver for Driver {
 
     async fn generate_backend_addr(
         &self,
-        _: GenerateBackendAddrRequest,
+        _: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
         Err(HookError::fail("not asked for here"))
     }
 
-    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
+    async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         Err(HookError::fail("not asked for here"))
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
+    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), HookError> {
         Err(HookError::fail("not asked for here"))
     }
 }
 
 fn router(cloud: &Cloud) -> Router {
-    DriverRouter::new(Driver(Jobs::new(cloud.clone()))).build()
+    DriverRouter::new(JobDriver(Jobs::new(cloud.clone()))).build()
 }
 
 const CREATE: &str = "/createLoadBalancer";

@@ -1,6 +1,6 @@
 //! A driver of a small cloud in memory, with flaws to order.
 
-use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, KubernetesObject, StringMap};
+use lbcf_driver_sdk::webhook::{JudgePodDeregister, KubernetesObject, StringMap};
 use lbcf_driver_sdk::{Driver, HookError, Rejection, request};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard};
@@ -183,7 +183,7 @@ impl Driver for Cloudlet {
         &self,
         request: request::GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
-        let request::Backend::Pod(backend) = request.backend else {
+        let request::Backend::Pod(backend) = request.backend()? else {
             return Err(HookError::fail("pods only"));
         };
         let mut state = self.state();
@@ -244,7 +244,7 @@ impl Driver for Cloudlet {
 
     async fn judge_pod_deregister(
         &self,
-        request: JudgePodDeregisterRequest,
+        request: JudgePodDeregister,
     ) -> Result<Vec<KubernetesObject>, Rejection> {
         let kept = |pod: &KubernetesObject| pod.labels.contains_key("keep");
         Ok(request.not_ready_pods.into_iter().filter(kept).collect())

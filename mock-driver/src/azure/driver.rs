@@ -17,12 +17,12 @@ use crate::resources::azure::{Member, Pool};
 use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
-    GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
+    GenerateBackendAddr, ListBackends, ListedBackend, ValidateLoadBalancer,
 };
 use lbcf_driver_sdk::webhook::{
-    JudgePodDeregisterRequest, KubernetesObject, LoadBalancer, StringMap, WebhookInfo,
+    JudgePodDeregister, KubernetesObject, LoadBalancer, StringMap, WebhookInfo,
 };
-use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
+use lbcf_driver_sdk::{Driver, HookError, Rejection, fields};
 use steps::Steps;
 
 /// The reference driver for the profile `azure`.
@@ -149,7 +149,7 @@ impl Driver for AzureDriver {
 
     async fn judge_pod_deregister(
         &self,
-        request: JudgePodDeregisterRequest,
+        request: JudgePodDeregister,
     ) -> Result<Vec<KubernetesObject>, Rejection> {
         Ok(stay_registered(&request.not_ready_pods))
     }

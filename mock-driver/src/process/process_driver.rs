@@ -6,15 +6,9 @@ use super::RunHandle;
 use crate::cloud::Cloud;
 use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::webhook::{
-    CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer, DeleteLoadBalancerRequest,
-    DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
-    EnsureLoadBalancer, EnsureLoadBalancerRequest, GenerateBackendAddr, GenerateBackendAddrRequest,
-    Healthz, HealthzRequest, HealthzResponse, JudgePodDeregister, JudgePodDeregisterRequest,
-    KubernetesObject, ListBackends, ListBackendsRequest, ListedBackend, LoadBalancer, StringMap,
-    ValidateBackend, ValidateBackendRequest, ValidateLoadBalancer, ValidateLoadBalancerRequest,
-    Webhook, WebhookInfo,
+    self, Healthz, KubernetesObject, LoadBalancer, StringMap, Webhook, WebhookInfo,
 };
-use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
+use lbcf_driver_sdk::{Driver, HookError, Rejection, request};
 
 /// A driver in one run of its process.
 #[derive(Debug)]
@@ -43,9 +37,9 @@ impl<D> ProcessDriver<D> {
 
 /// The operations, which end in one of three ways.
 macro_rules! operations {
-    ($($method:ident: $webhook:ident, $request:ident => $result:ty;)*) => {$(
-        async fn $method(&self, request: $request) -> Result<$result, HookError> {
-            let result = self.run::<$webhook, _>(self.driver.$method(request)).await;
+    ($($method:ident: $webhook:ident => $result:ty;)*) => {$(
+        async fn $method(&self, request: request::$webhook<D>) -> Result<$result, HookError> {
+            let result = self.run::<webhook::$webhook, _>(self.driver.$method(request)).await;
             result.unwrap_or_else(|| Err(HookError::fail(KILLED)))
         }
     )*};
@@ -53,40 +47,46 @@ macro_rules! operations {
 
 /// The webhooks that decide, which accept or reject.
 macro_rules! verdicts {
-    ($($method:ident: $webhook:ident, $request:ident => $result:ty;)*) => {$(
+    ($($method:ident($request:ty): $webhook:ident => $result:ty;)*) => {$(
         async fn $method(&self, request: $request) -> Result<$result, Rejection> {
-            let result = self.run::<$webhook, _>(self.driver.$method(request)).await;
+            let result = self.run::<webhook::$webhook, _>(self.driver.$method(request)).await;
             result.unwrap_or_else(|| Err(Rejection::new(KILLED)))
         }
     )*};
 }
 
-impl<D: RawDriver> RawDriver for ProcessDriver<D> {
-    async fn healthz(&self, request: HealthzRequest) -> HealthzResponse {
-        let response = self.run::<Healthz, _>(self.driver.healthz(request));
-        response.await.unwrap_or(HealthzResponse { healthy: false })
+impl<D: Driver> Driver for ProcessDriver<D> {
+    type LbSpec = D::LbSpec;
+    type LbInfo = D::LbInfo;
+    type Attributes = D::Attributes;
+    type Parameters = D::Parameters;
+    type BackendAddr = D::BackendAddr;
+
+    async fn healthz(&self) -> bool {
+        let healthy = self.run::<Healthz, _>(self.driver.healthz());
+        healthy.await.unwrap_or(false)
     }
 
     operations! {
-        create_load_balancer: CreateLoadBalancer, CreateLoadBalancerRequest => StringMap;
-        ensure_load_balancer: EnsureLoadBalancer, EnsureLoadBalancerRequest => ();
-        delete_load_balancer: DeleteLoadBalancer, DeleteLoadBalancerRequest => ();
-        generate_backend_addr: GenerateBackendAddr, GenerateBackendAddrRequest => String;
-        ensure_backend: EnsureBackend, EnsureBackendRequest => StringMap;
-        deregister_backend: DeregisterBackend, DeregisterBackendRequest => ();
-        list_backends: ListBackends, ListBackendsRequest => Vec<ListedBackend>;
+        create_load_balancer: CreateLoadBalancer => D::LbInfo;
+        ensure_load_balancer: EnsureLoadBalancer => ();
+        delete_load_balancer: DeleteLoadBalancer => ();
+        generate_backend_addr: GenerateBackendAddr => D::BackendAddr;
+        ensure_backend: EnsureBackend => StringMap;
+        deregister_backend: DeregisterBackend => ();
+        list_backends: ListBackends => Vec<request::ListedBackend<D>>;
     }
 
     verdicts! {
-        validate_load_balancer: ValidateLoadBalancer, ValidateLoadBalancerRequest => ();
-        validate_backend: ValidateBackend, ValidateBackendRequest => ();
-        judge_pod_deregister: JudgePodDeregister, JudgePodDeregisterRequest => Vec<KubernetesObject>;
+        validate_load_balancer(request::ValidateLoadBalancer<D>): ValidateLoadBalancer => ();
+        validate_backend(request::ValidateBackend<D>): ValidateBackend => ();
+        judge_pod_deregister(webhook::JudgePodDeregister): JudgePodDeregister => Vec<KubernetesObject>;
     }
 
     fn serial_key(
         &self,
         webhook: WebhookInfo,
-        load_balancer: LoadBalancer<&StringMap, &StringMap>,
+        load_balancer: LoadBalancer<&D::LbSpec, &D::LbInfo>,
     ) -> Option<String> {
         self.driver.serial_key(webhook, load_balancer)
     }

@@ -4,11 +4,12 @@ use super::*;
 use crate::cloud::Cloud;
 use axum::http::StatusCode;
 use http_body_util::BodyExt;
-use lbcf_driver_sdk::server::{DriverRouter, Settings};
-use lbcf_driver_sdk::webhook::{
-    DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
+use lbcf_driver_sdk::request::{
+    CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, GenerateBackendAddr,
 };
-use lbcf_driver_sdk::{HookError, RawDriver};
+use lbcf_driver_sdk::server::{DriverRouter, Settings};
+use lbcf_driver_sdk::webhook::StringMap;
+use lbcf_driver_sdk::{Driver, HookError};
 use std::future::pending;
 use tokio::sync::mpsc;
 
@@ -30,15 +31,32 @@ impl Drop for DropGuard<'_> {
     }
 }
 
-impl RawDriver for Stuck {
+impl Driver for Stuck {
+    type LbSpec = StringMap;
+    type LbInfo = StringMap;
+    type Attributes = StringMap;
+    type Parameters = StringMap;
+    type BackendAddr = String;
+
+    async fn create_load_balancer(
+        &self,
+        _: CreateLoadBalancer<Self>,
+    ) -> Result<StringMap, HookError> {
+        Ok(StringMap::new())
+    }
+
+    async fn delete_load_balancer(&self, _: DeleteLoadBalancer<Self>) -> Result<(), HookError> {
+        Ok(())
+    }
+
     async fn generate_backend_addr(
         &self,
-        _: GenerateBackendAddrRequest,
+        _: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
         Ok("a".into())
     }
 
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
+    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         let _ = self
             .0
             .send(HookEvent::Started(request.backend_addr.clone()));
@@ -46,7 +64,7 @@ impl RawDriver for Stuck {
         pending().await
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
+    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), HookError> {
         Ok(())
     }
 }

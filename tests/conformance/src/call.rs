@@ -11,7 +11,7 @@ pub(crate) use resources::{
 
 use crate::exchange::RequestKind;
 use crate::transport::Request;
-use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest, StringMap, Webhook};
+use lbcf_driver_sdk::webhook::{Healthz, StringMap, Webhook};
 use serde_json::{Map, Value};
 
 /// A call of a webhook. Its `retryID` is new each time it is sent, as it is for controllers, unless
@@ -25,12 +25,12 @@ pub(crate) struct WebhookCall {
 }
 
 pub(crate) fn healthz() -> WebhookCall {
-    WebhookCall::of::<Healthz>(&HealthzRequest {})
+    WebhookCall::of::<Healthz>(&Healthz {})
 }
 
 impl WebhookCall {
     /// The call as controllers make it.
-    pub(crate) fn of<W: Webhook>(request: &W::Request) -> Self {
+    pub(crate) fn of<W: Webhook>(request: &W) -> Self {
         let body = match serde_json::to_value(request) {
             Ok(Value::Object(body)) => body,
             // Requests are structs.

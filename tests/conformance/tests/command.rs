@@ -40,7 +40,7 @@ impl Driver for Yes {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
-        Ok(match request.backend {
+        Ok(match request.backend()? {
             Backend::Pod(pod) => {
                 let ip = pod.pod.ips.first();
                 let ip = ip.ok_or_else(|| HookError::running("the pod has no address yet"))?;

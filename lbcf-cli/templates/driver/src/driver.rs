@@ -81,7 +81,7 @@ impl Driver for MyDriver {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<SocketAddr, HookError> {
-        let Backend::Pod(backend) = &request.backend else {
+        let Backend::Pod(backend) = request.backend()? else {
             return Err(HookError::fail(ONLY_PODS));
         };
         let (port, protocol) = (backend.port.port, request.lb_info.protocol);

@@ -8,7 +8,7 @@ use crate::api::{
     BackendGroupSpec, BindSpec, DeregisterPolicy, DeregisterWebhook, PodSelection, ServiceMode,
     ServiceSelection, StringMap,
 };
-use lbcf_driver_sdk::webhook::{self, BackendType, ValidateBackendRequest};
+use lbcf_driver_sdk::webhook::{self, BackendType, ValidateBackend};
 
 /// The part of a spec that selects backends.
 pub(super) struct Backends<'a> {
@@ -82,12 +82,12 @@ impl<S> ObjectChange<S> {
         &'a self,
         lb_info: webhook::StringMap,
         dry_run: bool,
-    ) -> ValidateBackendRequest
+    ) -> ValidateBackend
     where
         Backends<'a>: From<&'a S>,
     {
         let (new, old) = self.backends();
-        ValidateBackendRequest {
+        ValidateBackend {
             dry_run,
             backend_type: new.type_on_the_wire(),
             lb_info,

@@ -7,9 +7,7 @@ use crate::admission::rules::validate_bind;
 use crate::admission::validation_context::ValidationContext;
 use crate::api::{BindSpec, BindStatus, LoadBalancerDriver, TargetLoadBalancer};
 use futures::future::join_all;
-use lbcf_driver_sdk::webhook::{
-    Operation, StringMap, ValidateBackend, ValidateLoadBalancer, ValidateLoadBalancerRequest,
-};
+use lbcf_driver_sdk::webhook::{Operation, StringMap, ValidateBackend, ValidateLoadBalancer};
 use serde::Deserialize;
 
 pub(super) async fn stored<S: ClusterReader>(
@@ -72,7 +70,7 @@ impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
         lb: &TargetLoadBalancer,
         before: Option<&TargetLoadBalancer>,
     ) -> Result<(), Denial> {
-        let request = ValidateLoadBalancerRequest {
+        let request = ValidateLoadBalancer {
             dry_run: self.context.is_dry_run(),
             lb_spec: lb.spec.to_wire(),
             // A load balancer that is added to a Bind is new.

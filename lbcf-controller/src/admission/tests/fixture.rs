@@ -212,7 +212,7 @@ impl ClusterReader for World {
     async fn call<W: Webhook>(
         &self,
         driver: &LoadBalancerDriver,
-        request: &W::Request,
+        request: &W,
     ) -> Result<W::Response, DriverError> {
         let name = driver.meta().name.clone().unwrap();
         let webhook = W::INFO.name;

@@ -10,7 +10,7 @@ use crate::index::{
 };
 use crate::runtime::{Context, Error};
 use lbcf_driver_sdk::webhook::{
-    AddressType, BackendPort, EndpointBackend, EndpointService, GenerateBackendAddrRequest,
+    AddressType, BackendPort, EndpointBackend, EndpointService, GenerateBackendAddr,
     KubernetesObject, NodeAddress, PodBackend, Protocol, ServiceBackend,
 };
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub(super) async fn fetch(
     context: &Context,
     record: &BackendRecord,
-    request: &mut GenerateBackendAddrRequest,
+    request: &mut GenerateBackendAddr,
 ) -> Result<(), Error> {
     let mut name = "";
     if let Some(backend) = &record.spec.endpoint_backend {

@@ -11,8 +11,8 @@ use crate::cluster::EventType::{Normal, Warning};
 use crate::runtime::operation::{Incomplete, Operand, operate, retry_id};
 use crate::runtime::{Action, Error, OperationFailure};
 use lbcf_driver_sdk::webhook::{
-    DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
-    GenerateBackendAddr, GenerateBackendAddrRequest, OperationRequest, OperationResponse, Webhook,
+    DeregisterBackend, EnsureBackend, GenerateBackendAddr, OperationRequest, OperationResponse,
+    Webhook,
 };
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ impl Reconciler<'_> {
         &self,
         driver: &LoadBalancerDriver,
         operation: &str,
-        request: W::Request,
+        request: W,
     ) -> Result<W::Response, Incomplete>
     where
-        W: Webhook<Request: OperationRequest, Response: OperationResponse>,
+        W: Webhook<Response: OperationResponse> + OperationRequest,
     {
         let status = self.record.status.as_ref();
         let conditions = status.map_or(&[][..], |status| &status.conditions);
@@ -35,7 +35,7 @@ impl Reconciler<'_> {
     pub(super) async fn generate(
         &self,
         driver: &LoadBalancerDriver,
-        mut request: GenerateBackendAddrRequest,
+        mut request: GenerateBackendAddr,
     ) -> Result<Action, Error> {
         if let Err(error) = fetch(self.reporter.context, self.record, &mut request).await {
             if matches!(error, Error::BackendChanged(_)) {
@@ -65,7 +65,7 @@ impl Reconciler<'_> {
     pub(super) async fn ensure(
         &self,
         driver: &LoadBalancerDriver,
-        mut request: EnsureBackendRequest,
+        mut request: EnsureBackend,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
         let (context, record) = (self.reporter.context, self.record);
@@ -112,7 +112,7 @@ impl Reconciler<'_> {
             injected_info,
             ..self.status()
         };
-        let request = DeregisterBackendRequest {
+        let request = DeregisterBackend {
             retry_id: retry_id(),
             ..deregister_request(self.record, &status)
         };
@@ -128,7 +128,7 @@ impl Reconciler<'_> {
     pub(super) async fn deregister(
         &self,
         driver: &LoadBalancerDriver,
-        mut request: DeregisterBackendRequest,
+        mut request: DeregisterBackend,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
         let call = self.call::<DeregisterBackend>(driver, "Deregister", request);

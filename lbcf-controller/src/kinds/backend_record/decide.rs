@@ -12,9 +12,7 @@ use crate::runtime::driver_protection::DriverProtection;
 use crate::runtime::memory::Due;
 use jiff::Timestamp;
 use kube::ResourceExt;
-use lbcf_driver_sdk::webhook::{
-    DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest,
-};
+use lbcf_driver_sdk::webhook::{DeregisterBackend, EnsureBackend, GenerateBackendAddr};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -52,12 +50,12 @@ pub(crate) enum RecordAction {
     /// Store the address that the user wrote in the spec; no driver is asked for it.
     StoreAddress(String),
     /// Read the backend, then call `generateBackendAddr`.
-    Generate(Box<GenerateBackendAddrRequest>),
+    Generate(Box<GenerateBackendAddr>),
     /// Store that records disagree about the address; no call is needed.
     ReportConflict(Condition),
-    Ensure(EnsureBackendRequest),
+    Ensure(EnsureBackend),
     /// Call `deregisterBackend`, then remove the finalizer.
-    Deregister(DeregisterBackendRequest),
+    Deregister(DeregisterBackend),
     /// It never had an address.
     RemoveFinalizer,
     /// No call is needed, because the record of this name keeps the address registered.
@@ -116,13 +114,13 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
     {
         return RecordAction::Wait(RecordWait::Neighbour(deleting.name_any()));
     }
-    RecordAction::Ensure(EnsureBackendRequest {
+    RecordAction::Ensure(EnsureBackend {
         record_id: record_id("ensureBackend", record),
         lb_info: record.spec.lb_info.to_wire(),
         backend_addr: status.backend_addr,
         parameters: effective_parameters(record, &state.neighbours).to_wire(),
         injected_info: status.injected_info.to_wire(),
-        ..EnsureBackendRequest::default()
+        ..EnsureBackend::default()
     })
 }
 
@@ -144,15 +142,15 @@ fn decide_deletion(state: &RecordState, status: &BackendRecordStatus) -> RecordA
 pub(super) fn deregister_request(
     record: &BackendRecord,
     status: &BackendRecordStatus,
-) -> DeregisterBackendRequest {
-    DeregisterBackendRequest {
+) -> DeregisterBackend {
+    DeregisterBackend {
         record_id: record_id("deregisterBackend", record),
         lb_info: record.spec.lb_info.to_wire(),
         backend_addr: status.backend_addr.clone(),
         parameters: record.spec.parameters.to_wire(),
         injected_info: status.injected_info.to_wire(),
         first_requested_at: draining_since(record).map(SystemTime::from),
-        ..DeregisterBackendRequest::default()
+        ..DeregisterBackend::default()
     }
 }
 
@@ -196,13 +194,13 @@ fn is_registered(record: &BackendRecord, status: &BackendRecordStatus) -> bool {
     })
 }
 
-fn generate_request(record: &BackendRecord) -> GenerateBackendAddrRequest {
-    GenerateBackendAddrRequest {
+fn generate_request(record: &BackendRecord) -> GenerateBackendAddr {
+    GenerateBackendAddr {
         record_id: record_id("generateBackendAddr", record),
         lb_info: record.spec.lb_info.to_wire(),
         lb_attributes: record.spec.lb_attributes.to_wire(),
         parameters: record.spec.parameters.to_wire(),
-        ..GenerateBackendAddrRequest::default()
+        ..GenerateBackendAddr::default()
     }
 }
 

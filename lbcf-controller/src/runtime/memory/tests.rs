@@ -1,6 +1,6 @@
 use super::*;
 use crate::api::{LoadBalancerDriverSpec, ObjectKey};
-use lbcf_driver_sdk::webhook::{DeregisterBackend, DeregisterBackendRequest};
+use lbcf_driver_sdk::webhook::DeregisterBackend;
 use std::collections::HashSet;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -31,11 +31,11 @@ async fn d44_a_wait_lasts_until_it_ends_or_is_for_something_else() {
 }
 
 fn digest(generation: i64, addr: &str, retry_id: &str) -> CallDigest {
-    let request = DeregisterBackendRequest {
+    let request = DeregisterBackend {
         record_id: "deregisterBackend(uid)".into(),
         retry_id: retry_id.into(),
         backend_addr: addr.into(),
-        ..DeregisterBackendRequest::default()
+        ..DeregisterBackend::default()
     };
     let mut driver = LoadBalancerDriver::new("d", LoadBalancerDriverSpec::default());
     driver.metadata.generation = Some(generation);

@@ -31,9 +31,9 @@ pub struct Ending {
 /// A server whose ports are bound.
 ///
 /// ```no_run
-/// # use lbcf_driver_sdk::RawDriver;
+/// # use lbcf_driver_sdk::Driver;
 /// # use lbcf_driver_sdk::server::{Server, ServerError};
-/// # async fn example(driver: impl RawDriver) -> Result<(), ServerError> {
+/// # async fn example(driver: impl Driver) -> Result<(), ServerError> {
 /// let server = Server::new(driver).listen(([127, 0, 0, 1], 0).into()).bind().await?;
 /// let url = server.url();
 /// let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

@@ -1,7 +1,7 @@
 //! The checks, call by call.
 
 use super::{BadValue, Findings, Sample, SampleMap};
-use crate::RawDriver;
+use crate::Driver;
 use crate::testing::{
     Registered, TestDriver, delete_load_balancer, ensure_load_balancer, validate_backend,
     validate_load_balancer,
@@ -15,7 +15,7 @@ use std::fmt;
 ///
 /// ```
 /// use lbcf_driver_sdk::testing::{Sample, TestDriver, check_idempotency, create_load_balancer};
-/// # async fn example(my_driver: impl lbcf_driver_sdk::RawDriver) {
+/// # async fn example(my_driver: impl lbcf_driver_sdk::Driver) {
 /// let sample = Sample::new(create_load_balancer().spec("vpcID", "vpc-1").spec("port", 80))
 ///     .parameter("weight", 10)
 ///     .bad_spec("port", "8o")
@@ -24,7 +24,7 @@ use std::fmt;
 /// findings.assert_none();
 /// # }
 /// ```
-pub async fn check_idempotency<D: RawDriver>(driver: &TestDriver<D>, sample: &Sample) -> Findings {
+pub async fn check_idempotency<D: Driver>(driver: &TestDriver<D>, sample: &Sample) -> Findings {
     let mut findings = Findings::default();
     for bad in &sample.bad {
         check_bad(driver, sample, bad, &mut findings).await;
@@ -42,7 +42,7 @@ pub async fn check_idempotency<D: RawDriver>(driver: &TestDriver<D>, sample: &Sa
     findings
 }
 
-async fn check_bad<D: RawDriver>(
+async fn check_bad<D: Driver>(
     driver: &TestDriver<D>,
     sample: &Sample,
     bad: &BadValue,
@@ -81,7 +81,7 @@ async fn check_bad<D: RawDriver>(
     );
 }
 
-async fn check_create<D: RawDriver>(
+async fn check_create<D: Driver>(
     driver: &TestDriver<D>,
     sample: &Sample,
     findings: &mut Findings,
@@ -120,7 +120,7 @@ async fn check_create<D: RawDriver>(
     Some(lb_info)
 }
 
-async fn check_backends<D: RawDriver>(
+async fn check_backends<D: Driver>(
     driver: &TestDriver<D>,
     sample: &Sample,
     lb_info: &StringMap,
@@ -147,7 +147,7 @@ async fn check_backends<D: RawDriver>(
     Some(one)
 }
 
-async fn check_addresses<D: RawDriver>(
+async fn check_addresses<D: Driver>(
     driver: &TestDriver<D>,
     sample: &Sample,
     lb_info: &StringMap,
@@ -185,7 +185,7 @@ async fn check_addresses<D: RawDriver>(
     Some(addrs)
 }
 
-async fn check_registration<D: RawDriver>(
+async fn check_registration<D: Driver>(
     driver: &TestDriver<D>,
     mut backend: Registered,
     findings: &mut Findings,
@@ -215,7 +215,7 @@ async fn check_registration<D: RawDriver>(
     }
 }
 
-async fn check_delete<D: RawDriver>(
+async fn check_delete<D: Driver>(
     driver: &TestDriver<D>,
     sample: &Sample,
     lb_info: &StringMap,

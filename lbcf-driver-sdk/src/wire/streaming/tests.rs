@@ -16,28 +16,28 @@ fn is_read<T: serde::de::DeserializeOwned>(body: &Value) -> bool {
 
 #[test]
 fn requests_of_controllers_take_the_fast_path() {
-    assert!(is_read::<EnsureBackendRequest>(&json!({
+    assert!(is_read::<EnsureBackend>(&json!({
         "recordID": "ensureBackend(1)", "retryID": "1", "dryRun": false, "lbInfo": {"id": "1"},
         "backendAddr": "10.0.0.1:80", "parameters": {"weight": "1"}, "injectedInfo": null,
         "later": [{"edition": [1.5, null, true, "x"]}],
     })));
     let port = json!({"port": 80, "portNumber": 80, "protocol": "TCP"});
     let backend = |pod| json!({"podBackend": {"pod": pod, "port": port}, "serviceBackend": null});
-    assert!(is_read::<GenerateBackendAddrRequest>(&backend(pod())));
+    assert!(is_read::<GenerateBackendAddr>(&backend(pod())));
     // As in the original documents; controllers send objects.
     let text = pod().to_string().into();
-    assert!(!is_read::<GenerateBackendAddrRequest>(&backend(text)));
-    assert!(is_read::<GenerateBackendAddrRequest>(&json!({
+    assert!(!is_read::<GenerateBackendAddr>(&backend(text)));
+    assert!(is_read::<GenerateBackendAddr>(&json!({
         "serviceBackend": {
             "service": {"metadata": {"name": "s"}}, "port": port, "nodeName": "n",
             "nodeAddresses": [{"type": "InternalIP", "address": "10.0.0.1"}],
         },
     })));
     let pods = json!({"dryRun": false, "notReadyPods": [pod(), pod()]});
-    assert!(is_read::<JudgePodDeregisterRequest>(&pods));
+    assert!(is_read::<JudgePodDeregister>(&pods));
     let none = json!({"dryRun": false, "notReadyPods": null});
-    assert!(is_read::<JudgePodDeregisterRequest>(&none));
-    assert!(is_read::<ValidateLoadBalancerRequest>(&json!({
+    assert!(is_read::<JudgePodDeregister>(&none));
+    assert!(is_read::<ValidateLoadBalancer>(&json!({
         "dryRun": false, "lbSpec": {"a": "b"}, "operation": "Update", "attributes": null,
         "oldAttributes": {"c": "d"},
     })));
@@ -45,7 +45,7 @@ fn requests_of_controllers_take_the_fast_path() {
         let body = json!({"status": "Running", "msg": "", "minRetryDelayInSeconds": seconds});
         assert!(is_read::<EnsureBackendResponse>(&body), "{body}");
     }
-    assert!(read::<HealthzRequest>(b" \n{}\t").is_some());
+    assert!(read::<Healthz>(b" \n{}\t").is_some());
 }
 
 #[test]
@@ -71,19 +71,19 @@ fn ambiguous_and_invalid_bodies_take_the_slow_path() {
     ];
     for body in refused {
         let text = String::from_utf8_lossy(body);
-        assert!(read::<EnsureBackendRequest>(body).is_none(), "{text}");
+        assert!(read::<EnsureBackend>(body).is_none(), "{text}");
     }
     let deep = format!("{{\"unknown\": {}{}}}", "[".repeat(127), "]".repeat(127));
-    assert!(read::<EnsureBackendRequest>(deep.as_bytes()).is_none());
+    assert!(read::<EnsureBackend>(deep.as_bytes()).is_none());
     let less_deep = format!("{{\"unknown\": {}{}}}", "[".repeat(126), "]".repeat(126));
-    assert!(read::<EnsureBackendRequest>(less_deep.as_bytes()).is_some());
+    assert!(read::<EnsureBackend>(less_deep.as_bytes()).is_some());
 }
 
 #[test]
 fn the_fields_of_pods_are_spelled_as_declared() {
     let read = |pod| {
         let body = json!({"podBackend": {"pod": pod, "port": {"port": 80}}}).to_string();
-        let request = read::<GenerateBackendAddrRequest>(body.as_bytes());
+        let request = read::<GenerateBackendAddr>(body.as_bytes());
         request.and_then(|request| request.pod_backend).unwrap().pod
     };
     assert_eq!(read(json!({"metadata": {"Name": "p"}})).name, "");
@@ -100,9 +100,9 @@ fn the_last_one_of_equal_fields_of_pods_counts_on_both_paths() {
         r#"{"status": {"conditions": [{"type": "A", "status": "1", "type": "B"}]}}"#,
     ] {
         let body = format!(r#"{{"podBackend": {{"pod": {pod}, "port": {{"port": 80}}}}}}"#);
-        let bytes = crate::wire::from_slice::<GenerateBackendAddrRequest>(body.as_bytes());
+        let bytes = crate::wire::from_slice::<GenerateBackendAddr>(body.as_bytes());
         let value = serde_json::from_str(&body).unwrap();
-        let slow = crate::wire::from_value::<GenerateBackendAddrRequest>(value).unwrap();
+        let slow = crate::wire::from_value::<GenerateBackendAddr>(value).unwrap();
         assert_eq!(bytes.unwrap(), slow, "{body}");
     }
 }

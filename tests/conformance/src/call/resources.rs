@@ -3,11 +3,9 @@
 use super::WebhookCall;
 use crate::fixture::LoadBalancerSample;
 use lbcf_driver_sdk::webhook::{
-    BackendType, CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer,
-    DeleteLoadBalancerRequest, DeregisterBackend, DeregisterBackendRequest, EnsureBackend,
-    EnsureBackendRequest, EnsureLoadBalancer, EnsureLoadBalancerRequest, GenerateBackendAddr,
-    GenerateBackendAddrRequest, Operation, StringMap, ValidateBackend, ValidateBackendRequest,
-    ValidateLoadBalancer, ValidateLoadBalancerRequest,
+    BackendType, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
+    EnsureLoadBalancer, GenerateBackendAddr, Operation, StringMap, ValidateBackend,
+    ValidateLoadBalancer,
 };
 use serde_json::Value;
 
@@ -23,7 +21,7 @@ pub(crate) struct LoadBalancer {
 impl LoadBalancer {
     /// `validateLoadBalancer` with the operation Create.
     pub(crate) fn validate(&self) -> WebhookCall {
-        WebhookCall::of::<ValidateLoadBalancer>(&ValidateLoadBalancerRequest {
+        WebhookCall::of::<ValidateLoadBalancer>(&ValidateLoadBalancer {
             lb_spec: self.sample.lb_spec.clone(),
             attributes: self.sample.attributes.clone(),
             operation: Operation::Create,
@@ -33,7 +31,7 @@ impl LoadBalancer {
 
     /// `validateLoadBalancer` with the operation Update to these attributes.
     pub(crate) fn validate_update(&self, attributes: &StringMap) -> WebhookCall {
-        WebhookCall::of::<ValidateLoadBalancer>(&ValidateLoadBalancerRequest {
+        WebhookCall::of::<ValidateLoadBalancer>(&ValidateLoadBalancer {
             lb_spec: self.sample.lb_spec.clone(),
             attributes: attributes.clone(),
             old_attributes: self.sample.attributes.clone(),
@@ -43,7 +41,7 @@ impl LoadBalancer {
     }
 
     pub(crate) fn create(&self) -> WebhookCall {
-        WebhookCall::of::<CreateLoadBalancer>(&CreateLoadBalancerRequest {
+        WebhookCall::of::<CreateLoadBalancer>(&CreateLoadBalancer {
             record_id: format!("createLoadBalancer({})", self.uid),
             lb_spec: self.sample.lb_spec.clone(),
             attributes: self.sample.attributes.clone(),
@@ -52,7 +50,7 @@ impl LoadBalancer {
     }
 
     pub(crate) fn ensure_with(&self, attributes: &StringMap) -> WebhookCall {
-        WebhookCall::of::<EnsureLoadBalancer>(&EnsureLoadBalancerRequest {
+        WebhookCall::of::<EnsureLoadBalancer>(&EnsureLoadBalancer {
             record_id: format!("ensureLoadBalancer({})", self.uid),
             lb_info: self.lb_info.clone(),
             attributes: attributes.clone(),
@@ -76,7 +74,7 @@ impl LoadBalancer {
     }
 
     pub(crate) fn delete(&self) -> WebhookCall {
-        WebhookCall::of::<DeleteLoadBalancer>(&DeleteLoadBalancerRequest {
+        WebhookCall::of::<DeleteLoadBalancer>(&DeleteLoadBalancer {
             record_id: format!("deleteLoadBalancer({})", self.uid),
             lb_info: self.lb_info.clone(),
             attributes: self.sample.attributes.clone(),
@@ -159,7 +157,7 @@ pub(crate) struct Backend {
 impl Backend {
     /// `generateBackendAddr` without parameters, as controllers in the field send it.
     pub(crate) fn generate(&self) -> WebhookCall {
-        let call = WebhookCall::of::<GenerateBackendAddr>(&GenerateBackendAddrRequest {
+        let call = WebhookCall::of::<GenerateBackendAddr>(&GenerateBackendAddr {
             record_id: format!("generateBackendAddr({})", self.uid),
             lb_info: self.lb_info.clone(),
             lb_attributes: self.lb_attributes.clone(),
@@ -181,7 +179,7 @@ impl Backend {
     }
 
     pub(crate) fn ensure_with(&self, parameters: &StringMap) -> WebhookCall {
-        WebhookCall::of::<EnsureBackend>(&EnsureBackendRequest {
+        WebhookCall::of::<EnsureBackend>(&EnsureBackend {
             record_id: format!("ensureBackend({})", self.uid),
             lb_info: self.lb_info.clone(),
             backend_addr: self.addr.clone(),
@@ -192,7 +190,7 @@ impl Backend {
     }
 
     pub(crate) fn deregister(&self) -> WebhookCall {
-        WebhookCall::of::<DeregisterBackend>(&DeregisterBackendRequest {
+        WebhookCall::of::<DeregisterBackend>(&DeregisterBackend {
             record_id: format!("deregisterBackend({})", self.uid),
             lb_info: self.lb_info.clone(),
             backend_addr: self.addr.clone(),
@@ -209,7 +207,7 @@ pub(crate) fn validate_backend(
     backend_type: &str,
     parameters: &StringMap,
 ) -> WebhookCall {
-    WebhookCall::of::<ValidateBackend>(&ValidateBackendRequest {
+    WebhookCall::of::<ValidateBackend>(&ValidateBackend {
         backend_type: BackendType::from(backend_type.to_owned()),
         lb_info: load_balancer.lb_info.clone(),
         operation: Operation::Create,

@@ -1,13 +1,13 @@
 //! judgePodDeregister: pods that stay registered although they are not ready.
 
 use super::prelude::*;
-use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest};
+use lbcf_driver_sdk::webhook::JudgePodDeregister;
 
 pub(super) const CHECKS: &[&Check] = &[&JPD_01, &JPD_02, &JPD_03, &JPD_04];
 
 /// `judgePodDeregister` for these pods.
 pub(super) fn judge(pods: &[Value]) -> WebhookCall {
-    WebhookCall::of::<JudgePodDeregister>(&JudgePodDeregisterRequest::default())
+    WebhookCall::of::<JudgePodDeregister>(&JudgePodDeregister::default())
         .with("notReadyPods", pods.to_vec())
 }
 

@@ -1,7 +1,7 @@
 //! listBackends: the backends of a load balancer, with which controllers find what was left over.
 
 use super::prelude::*;
-use lbcf_driver_sdk::webhook::{ListBackends, ListBackendsRequest};
+use lbcf_driver_sdk::webhook::ListBackends;
 
 pub(super) const CHECKS: &[&Check] = &[&LST_01, &LST_02, &LST_03, &LST_04, &LST_05, &LST_06];
 
@@ -160,7 +160,7 @@ async fn lst_06(lab: &Lab) -> CheckOutcome {
 }
 
 pub(super) fn list(lab: &Lab, lb_info: &StringMap) -> WebhookCall {
-    WebhookCall::of::<ListBackends>(&ListBackendsRequest {
+    WebhookCall::of::<ListBackends>(&ListBackends {
         record_id: format!("listBackends({})", lab.uid()),
         lb_info: lb_info.clone(),
         ..Default::default()

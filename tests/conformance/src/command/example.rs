@@ -46,30 +46,16 @@ mod tests {
         use webhook::*;
         let wrong = match webhook {
             "healthz" => None,
-            "validateLoadBalancer" => {
-                serde_json::from_value::<ValidateLoadBalancerRequest>(request).err()
-            }
-            "createLoadBalancer" => {
-                serde_json::from_value::<CreateLoadBalancerRequest>(request).err()
-            }
-            "ensureLoadBalancer" => {
-                serde_json::from_value::<EnsureLoadBalancerRequest>(request).err()
-            }
-            "deleteLoadBalancer" => {
-                serde_json::from_value::<DeleteLoadBalancerRequest>(request).err()
-            }
-            "validateBackend" => serde_json::from_value::<ValidateBackendRequest>(request).err(),
-            "generateBackendAddr" => {
-                serde_json::from_value::<GenerateBackendAddrRequest>(request).err()
-            }
-            "ensureBackend" => serde_json::from_value::<EnsureBackendRequest>(request).err(),
-            "deregisterBackend" => {
-                serde_json::from_value::<DeregisterBackendRequest>(request).err()
-            }
-            "judgePodDeregister" => {
-                serde_json::from_value::<JudgePodDeregisterRequest>(request).err()
-            }
-            "listBackends" => serde_json::from_value::<ListBackendsRequest>(request).err(),
+            "validateLoadBalancer" => serde_json::from_value::<ValidateLoadBalancer>(request).err(),
+            "createLoadBalancer" => serde_json::from_value::<CreateLoadBalancer>(request).err(),
+            "ensureLoadBalancer" => serde_json::from_value::<EnsureLoadBalancer>(request).err(),
+            "deleteLoadBalancer" => serde_json::from_value::<DeleteLoadBalancer>(request).err(),
+            "validateBackend" => serde_json::from_value::<ValidateBackend>(request).err(),
+            "generateBackendAddr" => serde_json::from_value::<GenerateBackendAddr>(request).err(),
+            "ensureBackend" => serde_json::from_value::<EnsureBackend>(request).err(),
+            "deregisterBackend" => serde_json::from_value::<DeregisterBackend>(request).err(),
+            "judgePodDeregister" => serde_json::from_value::<JudgePodDeregister>(request).err(),
+            "listBackends" => serde_json::from_value::<ListBackends>(request).err(),
             other => panic!("{other}"),
         };
         assert!(wrong.is_none(), "{webhook}: {wrong:?}");

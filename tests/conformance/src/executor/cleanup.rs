@@ -5,10 +5,7 @@ use crate::ledger::CreatedResource;
 use crate::observer::Observation;
 use crate::run::Run;
 use futures::StreamExt as _;
-use lbcf_driver_sdk::webhook::{
-    DeleteLoadBalancer, DeleteLoadBalancerRequest, DeregisterBackend, DeregisterBackendRequest,
-    StringMap,
-};
+use lbcf_driver_sdk::webhook::{DeleteLoadBalancer, DeregisterBackend, StringMap};
 use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -216,7 +213,7 @@ impl Cleanup<'_> {
 
 fn delete(create: &WebhookCall, lb_info: StringMap) -> WebhookCall {
     let uid = in_parentheses(create);
-    WebhookCall::of::<DeleteLoadBalancer>(&DeleteLoadBalancerRequest {
+    WebhookCall::of::<DeleteLoadBalancer>(&DeleteLoadBalancer {
         record_id: format!("deleteLoadBalancer({uid})"),
         lb_info,
         attributes: create.string_map("attributes"),
@@ -227,7 +224,7 @@ fn delete(create: &WebhookCall, lb_info: StringMap) -> WebhookCall {
 fn deregister(ensure: &WebhookCall) -> WebhookCall {
     let uid = in_parentheses(ensure);
     let addr = ensure.field("backendAddr").and_then(Value::as_str);
-    WebhookCall::of::<DeregisterBackend>(&DeregisterBackendRequest {
+    WebhookCall::of::<DeregisterBackend>(&DeregisterBackend {
         record_id: format!("deregisterBackend({uid})"),
         lb_info: ensure.string_map("lbInfo"),
         backend_addr: addr.unwrap_or_default().to_owned(),

@@ -7,8 +7,8 @@ use crate::cluster::EventType::{Normal, Warning};
 use crate::runtime::operation::{Incomplete, operate, retry_id};
 use crate::runtime::{Action, Error, OperationFailure};
 use lbcf_driver_sdk::webhook::{
-    CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer, DeleteLoadBalancerRequest,
-    EnsureLoadBalancer, EnsureLoadBalancerRequest, OperationRequest, OperationResponse, Webhook,
+    CreateLoadBalancer, DeleteLoadBalancer, EnsureLoadBalancer, OperationRequest,
+    OperationResponse, Webhook,
 };
 
 impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
@@ -16,10 +16,10 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         &self,
         driver: &LoadBalancerDriver,
         operation: &str,
-        request: W::Request,
+        request: W,
     ) -> Result<W::Response, Incomplete>
     where
-        W: Webhook<Request: OperationRequest, Response: OperationResponse>,
+        W: Webhook<Response: OperationResponse> + OperationRequest,
     {
         let operand = self.reporter.operand(&self.status.conditions);
         operate::<W>(self.reporter.context, operand, driver, operation, request).await
@@ -29,7 +29,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     async fn call_create(
         &self,
         driver: &LoadBalancerDriver,
-        mut request: CreateLoadBalancerRequest,
+        mut request: CreateLoadBalancer,
     ) -> Result<(StringMap, Option<String>), Incomplete> {
         request.retry_id = retry_id();
         let call = self.call::<CreateLoadBalancer>(driver, "CreateLoadBalancer", request);
@@ -41,7 +41,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     pub(super) async fn create(
         &self,
         driver: &LoadBalancerDriver,
-        request: CreateLoadBalancerRequest,
+        request: CreateLoadBalancer,
     ) -> Result<Action, Error> {
         let (type_, reason) = (condition_types::CREATED, L::FAILED[0]);
         match self.call_create(driver, request).await {
@@ -68,7 +68,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     pub(super) async fn ensure(
         &self,
         driver: &LoadBalancerDriver,
-        mut request: EnsureLoadBalancerRequest,
+        mut request: EnsureLoadBalancer,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
         let call = self.call::<EnsureLoadBalancer>(driver, "EnsureLoadBalancer", request);
@@ -99,7 +99,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     pub(super) async fn finish_creating(
         &self,
         driver: &LoadBalancerDriver,
-        request: CreateLoadBalancerRequest,
+        request: CreateLoadBalancer,
     ) -> Result<Action, Error> {
         let created = match self.call_create(driver, request).await {
             Ok((identity, None)) => return self.write_created(identity).await,
@@ -124,7 +124,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     pub(super) async fn delete(
         &self,
         driver: &LoadBalancerDriver,
-        mut request: DeleteLoadBalancerRequest,
+        mut request: DeleteLoadBalancer,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
         let call = self.call::<DeleteLoadBalancer>(driver, "DeleteLoadBalancer", request);

@@ -8,9 +8,7 @@ use crate::index::Lookup;
 use crate::runtime::driver_protection::DriverProtection;
 use crate::runtime::memory::Due;
 use jiff::Timestamp;
-use lbcf_driver_sdk::webhook::{
-    CreateLoadBalancerRequest, DeleteLoadBalancerRequest, EnsureLoadBalancerRequest,
-};
+use lbcf_driver_sdk::webhook::{CreateLoadBalancer, DeleteLoadBalancer, EnsureLoadBalancer};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -109,12 +107,12 @@ pub(crate) enum LoadBalancerAction {
     ProtectDriver,
     /// The driver is being deleted, so that nothing is created with it.
     ReportDriverDeleting,
-    Create(CreateLoadBalancerRequest),
-    Ensure(EnsureLoadBalancerRequest),
+    Create(CreateLoadBalancer),
+    Ensure(EnsureLoadBalancer),
     /// Creating began and its result is not known. It is finished before deleting, because only
     /// its response has the identity of what has to be deleted.
-    FinishCreating(CreateLoadBalancerRequest),
-    Delete(DeleteLoadBalancerRequest),
+    FinishCreating(CreateLoadBalancer),
+    Delete(DeleteLoadBalancer),
     /// Remove it without a call: no driver knows it.
     Remove,
 }
@@ -140,11 +138,11 @@ fn decide_kept(state: &LoadBalancerState) -> LoadBalancerAction {
     match state.creation {
         Creation::NotBegun => decide_beginning(state),
         Creation::Begun => LoadBalancerAction::Create(state.create_request()),
-        Creation::Created => LoadBalancerAction::Ensure(EnsureLoadBalancerRequest {
+        Creation::Created => LoadBalancerAction::Ensure(EnsureLoadBalancer {
             record_id: format!("ensureLoadBalancer({})", state.id),
             lb_info: state.lb_info.to_wire(),
             attributes: state.attributes.to_wire(),
-            ..EnsureLoadBalancerRequest::default()
+            ..EnsureLoadBalancer::default()
         }),
     }
 }
@@ -205,23 +203,23 @@ impl LoadBalancerState {
         }
     }
 
-    fn create_request(&self) -> CreateLoadBalancerRequest {
-        CreateLoadBalancerRequest {
+    fn create_request(&self) -> CreateLoadBalancer {
+        CreateLoadBalancer {
             record_id: format!("createLoadBalancer({})", self.id),
             lb_spec: self.spec.to_wire(),
             attributes: self.attributes.to_wire(),
-            ..CreateLoadBalancerRequest::default()
+            ..CreateLoadBalancer::default()
         }
     }
 
     /// The request that deletes the load balancer of this identity, which is empty if none was
     /// created.
-    pub(super) fn delete_request(&self, lb_info: &StringMap) -> DeleteLoadBalancerRequest {
-        DeleteLoadBalancerRequest {
+    pub(super) fn delete_request(&self, lb_info: &StringMap) -> DeleteLoadBalancer {
+        DeleteLoadBalancer {
             record_id: format!("deleteLoadBalancer({})", self.id),
             lb_info: lb_info.to_wire(),
             attributes: self.attributes.to_wire(),
-            ..DeleteLoadBalancerRequest::default()
+            ..DeleteLoadBalancer::default()
         }
     }
 }

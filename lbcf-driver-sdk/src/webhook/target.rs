@@ -1,14 +1,13 @@
-//! Where a load balancer in the cluster's network reaches a backend.
+//! The backend of a request, and where a load balancer in the cluster's network reaches it.
 
 #[cfg(test)]
 mod tests;
 
-use super::typed::{Backend, Driver, GenerateBackendAddr};
-use crate::HookError;
-use crate::webhook::{
-    BackendPort, EndpointBackend, KubernetesObject, NodeAddress, PodBackend, Protocol,
-    ServiceBackend,
+use super::{
+    BackendPort, EndpointBackend, GenerateBackendAddr, KubernetesObject, NodeAddress, PodBackend,
+    Protocol, ServiceBackend,
 };
+use crate::HookError;
 use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -44,7 +43,45 @@ impl Target<'_> {
     }
 }
 
-impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
+/// The object to register.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Backend<'a> {
+    /// One port of a pod.
+    Pod(&'a PodBackend),
+    /// The node port of a service on one node.
+    Service(&'a ServiceBackend),
+    /// An endpoint of a service that is no pod, such as an address outside of the cluster.
+    Endpoint(&'a EndpointBackend),
+}
+
+impl<I, A, P> GenerateBackendAddr<I, A, P> {
+    /// The object to register. A pod stays a pod where it is an endpoint as well, so that drivers need not
+    /// know of endpoints.
+    ///
+    /// # Errors
+    /// A failure, unless there is exactly one. The router refuses such a request before it calls the driver.
+    pub fn backend(&self) -> Result<Backend<'_>, HookError> {
+        let problem = match (
+            &self.pod_backend,
+            &self.service_backend,
+            &self.endpoint_backend,
+        ) {
+            (Some(pod), None, _) => return Ok(Backend::Pod(pod)),
+            (None, Some(service), None) => return Ok(Backend::Service(service)),
+            (None, None, Some(endpoint)) => return Ok(Backend::Endpoint(endpoint)),
+            (None, None, None) => {
+                "the request names no backend: podBackend, serviceBackend or endpointBackend is needed"
+            }
+            (None, Some(_), Some(_)) => {
+                "the request names two backends: serviceBackend and endpointBackend exclude each other"
+            }
+            (Some(_), Some(_), _) => {
+                "the request names two backends: podBackend and serviceBackend exclude each other"
+            }
+        };
+        Err(HookError::fail(problem))
+    }
+
     /// Where a load balancer in the cluster's network reaches the backend: the pod, the service's port
     /// on the node, or the endpoint. It depends on the request alone, so the same backend always has
     /// the same target.
@@ -63,20 +100,12 @@ impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
     /// A pod that has no address yet is `Running`. All else fails with the object and what it lacks: a
     /// service without this node port, a node without an address, a port out of range.
     pub fn target(&self) -> Result<Target<'_>, HookError> {
-        of(self.endpoint.as_ref(), &self.backend)
-    }
-}
-
-fn of<'a>(
-    endpoint: Option<&'a EndpointBackend>,
-    backend: &'a Backend,
-) -> Result<Target<'a>, HookError> {
-    // An endpoint has the address of its family, a pod's object that of its first one.
-    match (endpoint, backend) {
-        (Some(endpoint), _) => of_endpoint(endpoint),
-        (None, Backend::Pod(backend)) => of_pod(backend),
-        (None, Backend::Service(backend)) => of_node(backend),
-        (None, Backend::Endpoint(endpoint)) => of_endpoint(endpoint),
+        // An endpoint has the address of its family, a pod's object that of its first one.
+        match (&self.endpoint_backend, self.backend()?) {
+            (Some(endpoint), _) | (None, Backend::Endpoint(endpoint)) => of_endpoint(endpoint),
+            (None, Backend::Pod(backend)) => of_pod(backend),
+            (None, Backend::Service(backend)) => of_node(backend),
+        }
     }
 }
 

@@ -98,9 +98,52 @@ fn gen_09_an_endpoint_has_its_own_address() {
 
 #[test]
 fn d66_a_pod_that_is_an_endpoint_has_the_endpoints_address() {
-    let backend = Backend::Pod(Box::new(pod("10.0.0.1", 8080, "TCP")));
     let endpoint = json!({"address": "2001:db8::7", "port": 8081, "protocol": "TCP"});
-    let endpoint = serde_json::from_value(endpoint).unwrap();
-    assert_eq!(shown(of(Some(&endpoint), &backend)), "2001:db8::7 8081/TCP");
-    assert_eq!(shown(of(None, &backend)), "10.0.0.1 8080/TCP");
+    let mut request: GenerateBackendAddr = GenerateBackendAddr {
+        pod_backend: Some(pod("10.0.0.1", 8080, "TCP")),
+        endpoint_backend: serde_json::from_value(endpoint).unwrap(),
+        ..GenerateBackendAddr::default()
+    };
+    assert_eq!(shown(request.target()), "2001:db8::7 8081/TCP");
+    request.endpoint_backend = None;
+    assert_eq!(shown(request.target()), "10.0.0.1 8080/TCP");
+}
+
+#[test]
+fn d66_an_endpoint_is_a_pod_where_it_is_one_and_nothing_else_beside_it() {
+    let endpoint = || Some(EndpointBackend::default());
+    let (pod, service) = (PodBackend::default(), ServiceBackend::default());
+    let none: GenerateBackendAddr = GenerateBackendAddr::default();
+    let of_pod = GenerateBackendAddr {
+        pod_backend: Some(pod.clone()),
+        ..none.clone()
+    };
+    let of_service = GenerateBackendAddr {
+        service_backend: Some(service.clone()),
+        ..none.clone()
+    };
+    let and_endpoint = |request: &GenerateBackendAddr| GenerateBackendAddr {
+        endpoint_backend: endpoint(),
+        ..request.clone()
+    };
+    for request in [&of_pod, &and_endpoint(&of_pod)] {
+        assert_eq!(request.backend().unwrap(), Backend::Pod(&pod));
+    }
+    assert_eq!(of_service.backend().unwrap(), Backend::Service(&service));
+    let alone = and_endpoint(&none);
+    let expected = Backend::Endpoint(&EndpointBackend::default());
+    assert_eq!(alone.backend().unwrap(), expected);
+    let both = GenerateBackendAddr {
+        service_backend: Some(service.clone()),
+        ..of_pod.clone()
+    };
+    for (request, problem) in [
+        (&none, "names no backend"),
+        (&both, "names two backends"),
+        (&and_endpoint(&both), "names two backends"),
+        (&and_endpoint(&of_service), "names two backends"),
+    ] {
+        let error = request.backend().unwrap_err();
+        assert!(error.message().contains(problem), "{error}");
+    }
 }
