@@ -216,7 +216,7 @@ async fn outcome_of(
                 Ok(Err(failure.into()))
             }
         },
-        () = run.cancelled() => {
+        _ = run.cancelled.wait() => {
             Err(run.stop_reason().map(|reason| reason.reason()).unwrap_or_default())
         }
     }

@@ -198,7 +198,7 @@ impl PodName {
 ///
 /// # Errors
 /// [`CheckError::Failed`], when it is not a list of pods with names and namespaces.
-fn kept(reply: &DriverReply) -> Result<Vec<PodName>, CheckError> {
+fn kept(reply: &DriverReply) -> CheckOutcome<Vec<PodName>> {
     let wrong = |got: String| {
         let expected = "doNotDeregister as an array of Pod objects, each with metadata.name and \
                         metadata.namespace, or null";

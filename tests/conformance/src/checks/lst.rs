@@ -76,7 +76,7 @@ async fn lst_03(lab: &Lab) -> CheckOutcome {
     let [foreign, backend, _] = lab.given_three(&lb).await?;
     lab.given_bound(backend).await?;
     lab.modify_backend("foreign", &foreign).await?;
-    let before = lab.observed_backends(&lb.lb_info).await?;
+    let before = lab.observed(&lb.lb_info, BOUND).await?;
     for _ in 0..2 {
         listed(lab, &lb.lb_info).await.blocked_by("LST-01")?;
     }
@@ -191,7 +191,7 @@ impl List {
     ///
     /// # Errors
     /// [`CheckError::Failed`], when it is not listed.
-    fn has(&self, addr: &str) -> Result<&Listed, CheckError> {
+    fn has(&self, addr: &str) -> CheckOutcome<&Listed> {
         self.find(addr).ok_or_else(|| {
             let expected = format!("backend {addr} in the list, since it is registered");
             let addresses: Vec<&str> = self.backends.iter().map(|it| &*it.addr).collect();
@@ -205,7 +205,7 @@ impl List {
 ///
 /// # Errors
 /// [`CheckError::Failed`], unless the driver succeeds with a list of backends.
-async fn listed(lab: &Lab, lb_info: &StringMap) -> Result<List, CheckError> {
+async fn listed(lab: &Lab, lb_info: &StringMap) -> CheckOutcome<List> {
     let since = "since the load balancer exists and the fixture's features name listBackends";
     let reply = lab.succeeds(&list(lab, lb_info), since).await?;
     let backends = backends(&reply)?;
@@ -213,7 +213,7 @@ async fn listed(lab: &Lab, lb_info: &StringMap) -> Result<List, CheckError> {
 }
 
 /// Lists the backends of a load balancer that may not exist; `None` after Fail.
-async fn listed_if_any(lab: &Lab, lb_info: &StringMap) -> Result<Option<List>, CheckError> {
+async fn listed_if_any(lab: &Lab, lb_info: &StringMap) -> CheckOutcome<Option<List>> {
     let reply = lab.until_done(&list(lab, lb_info)).await?;
     if reply.status() != Some(Status::Succ) {
         return Ok(None);
@@ -222,7 +222,7 @@ async fn listed_if_any(lab: &Lab, lb_info: &StringMap) -> Result<Option<List>, C
     Ok(Some(List { reply, backends }))
 }
 
-fn backends(reply: &DriverReply) -> Result<Vec<Listed>, CheckError> {
+fn backends(reply: &DriverReply) -> CheckOutcome<Vec<Listed>> {
     let wrong = |got: String| {
         let expected = "backends as an array of objects, each with a backendAddr, and with \
                         parameters and recordID if the driver knows them";

@@ -262,7 +262,7 @@ fn the_command_line_gives_the_run_again_without_secrets() {
         "--no-cleanup",
     ];
     let shown = line(&all);
-    let quoted = all.map(crate::init::word).join(" ");
+    let quoted = all.map(crate::output::word).join(" ");
     assert_eq!(shown, format!("lbcf conformance run {quoted}"));
     let with_header = line(&["--url", "http://x", "--header", "X-Key: s3cret"]);
     assert!(

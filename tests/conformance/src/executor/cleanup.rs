@@ -168,7 +168,8 @@ impl Cleanup<'_> {
         while !self.is_hopeless(until) && !run.patience().is_silent(call.webhook()) {
             let left = until.saturating_duration_since(Instant::now());
             let timeout = run.timeout(call.webhook()).min(left);
-            let reply = run.call(None, call, timeout).await;
+            let request = call.request(&run.retry_id());
+            let reply = run.call(None, call, &request, timeout).await;
             let status = reply.status();
             if matches!(status, Some(Status::Succ | Status::Fail)) {
                 run.patience().ended(call.webhook());

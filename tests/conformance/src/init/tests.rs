@@ -2,7 +2,6 @@ use super::*;
 use crate::fixture::Fixture;
 use std::cell::RefCell;
 use std::fs;
-use std::path::Path;
 
 /// A folder that is deleted when it is dropped.
 struct Folder(PathBuf);

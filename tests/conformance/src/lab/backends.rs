@@ -9,64 +9,64 @@ use serde_json::{Map, Value, json};
 
 impl Lab {
     /// A pod as a backend, without an address.
-    pub(crate) fn pod_backend(&self, load_balancer: &LoadBalancer) -> Backend {
+    pub(crate) fn pod_backend(&self, lb: &LoadBalancer) -> Backend {
         let (n, uid, name) = self.named();
         let template = self.run.fixture.backend.pod_template.as_ref();
         let source = pod(template, &name, &uid, &self.addresses().pod(n));
-        self.backend_of(load_balancer, source)
+        self.backend_of(lb, source)
     }
 
     /// A service's node port as a backend, without an address.
-    pub(crate) fn service_backend(&self, load_balancer: &LoadBalancer) -> Backend {
+    pub(crate) fn service_backend(&self, lb: &LoadBalancer) -> Backend {
         let (n, uid, name) = self.named();
-        self.backend_of(load_balancer, self.addresses().service(&name, &uid, n))
+        self.backend_of(lb, self.addresses().service(&name, &uid, n))
     }
 
     /// An endpoint of a service that is no pod, without an address.
-    pub(crate) fn endpoint_backend(&self, load_balancer: &LoadBalancer) -> Backend {
+    pub(crate) fn endpoint_backend(&self, lb: &LoadBalancer) -> Backend {
         let n = self.next();
-        self.backend_of(load_balancer, self.addresses().endpoint(n))
+        self.backend_of(lb, self.addresses().endpoint(n))
     }
 
     /// One backend of each type whose address the driver generates.
-    pub(crate) fn generated_backends(&self, load_balancer: &LoadBalancer) -> Vec<Backend> {
+    pub(crate) fn generated_backends(&self, lb: &LoadBalancer) -> Vec<Backend> {
         let mut backends = Vec::new();
         if self.has(Feature::PodBackends) {
-            backends.push(self.pod_backend(load_balancer));
+            backends.push(self.pod_backend(lb));
         }
         if self.has(Feature::ServiceBackends) {
-            backends.push(self.service_backend(load_balancer));
+            backends.push(self.service_backend(lb));
         }
         backends
     }
 
     /// A backend without an address: a pod, or another type that the driver supports.
-    pub(crate) fn backend(&self, load_balancer: &LoadBalancer) -> Backend {
+    pub(crate) fn backend(&self, lb: &LoadBalancer) -> Backend {
         if self.has(Feature::PodBackends) {
-            self.pod_backend(load_balancer)
+            self.pod_backend(lb)
         } else if self.has(Feature::ServiceBackends) {
-            self.service_backend(load_balancer)
+            self.service_backend(lb)
         } else {
-            self.backend_of(load_balancer, Source::Static)
+            self.backend_of(lb, Source::Static)
         }
     }
 
     /// A backend with an address that is not registered, for calls about unknown backends.
-    pub(crate) fn unknown_backend(&self, load_balancer: &LoadBalancer) -> Backend {
+    pub(crate) fn unknown_backend(&self, lb: &LoadBalancer) -> Backend {
         Backend {
             addr: self.run.fixture.backend.unknown_addr.clone(),
-            ..self.backend(load_balancer)
+            ..self.backend(lb)
         }
     }
 
     /// A backend from this source, without an address.
-    pub(crate) fn backend_of(&self, load_balancer: &LoadBalancer, source: Source) -> Backend {
+    pub(crate) fn backend_of(&self, lb: &LoadBalancer, source: Source) -> Backend {
         let parameters = self.run.fixture.backend.parameters.valid.first();
         let mut backend = Backend {
             uid: self.uid(),
             source,
-            lb_info: load_balancer.lb_info.clone(),
-            lb_attributes: load_balancer.sample.attributes.clone(),
+            lb_info: lb.lb_info.clone(),
+            lb_attributes: lb.sample.attributes.clone(),
             addr: String::new(),
             parameters: parameters.map(|map| self.filled(map)).unwrap_or_default(),
             injected_info: StringMap::new(),
