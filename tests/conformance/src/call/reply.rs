@@ -140,6 +140,26 @@ impl DriverReply {
         parts.join(", ")
     }
 
+    /// The items of a list in the body, each read by `read`; none when it is missing or null.
+    ///
+    /// # Errors
+    /// [`CheckError::Failed`] with `expected`, when it is no list of what `read` accepts.
+    pub(crate) fn list<T>(
+        &self,
+        name: &str,
+        expected: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> CheckOutcome<Vec<T>> {
+        let items = match self.field(name) {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(items)) => items,
+            Some(other) => return Err(self.failed(expected, format!("{name} {}", cut(other)))),
+        };
+        let wrong = |item| self.failed(expected, format!("an entry {}", cut(item)));
+        let read = |item| read(item).ok_or_else(|| wrong(item));
+        items.iter().map(read).collect()
+    }
+
     /// A failure that this exchange shows.
     pub(crate) fn failed(&self, expected: impl Into<String>, got: impl Into<String>) -> CheckError {
         Failure {
@@ -227,6 +247,16 @@ pub(crate) fn in_any_case<'a>(body: &'a Map<String, Value>, name: &str) -> Optio
         let mut fields = body.iter();
         fields.find_map(|(other, value)| other.eq_ignore_ascii_case(name).then_some(value))
     })
+}
+
+/// A value as JSON of at most 120 characters.
+fn cut(value: &Value) -> String {
+    const LONGEST: usize = 120;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
 }
 
 fn as_bool(value: &Value) -> Option<bool> {

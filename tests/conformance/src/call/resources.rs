@@ -118,7 +118,7 @@ impl Source {
     }
 
     /// The field of the request, and its value; `None` for a static address.
-    fn field(&self) -> Option<(&'static str, &Value)> {
+    pub(crate) fn field(&self) -> Option<(&'static str, &Value)> {
         match self {
             Self::Pod(sent) => Some(("podBackend", sent)),
             Self::Service(sent) => Some(("serviceBackend", sent)),

@@ -192,10 +192,7 @@ check! { "GEN-06" GEN_06 = gen_06, Must Gen, observer Required,
 
 async fn gen_06(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
-    let before = lab
-        .observed(&lb.lb_info, CREATED)
-        .await
-        .blocked_by("CLB-01")?;
+    let before = lab.given_observed(&lb.lb_info).await?;
     let mut addresses = Vec::new();
     for backend in lab.generated_backends(&lb) {
         for _ in 0..lab.repeats().max(1) {
@@ -203,10 +200,7 @@ async fn gen_06(lab: &Lab) -> CheckOutcome {
         }
     }
     let since = "since the check only requested addresses";
-    if let Some(now) = lab
-        .observed(&lb.lb_info, CREATED)
-        .await
-        .blocked_by("CLB-01")?
+    if let Some(now) = lab.given_observed(&lb.lb_info).await?
         && let Some(addr) = addresses.iter().find(|addr| now.bindings(addr) > 0)
     {
         let expected = format!("{addr} not registered, {since}");

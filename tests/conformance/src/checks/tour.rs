@@ -6,7 +6,7 @@ use super::{jpd, lst};
 use lbcf_driver_sdk::webhook::{Class, Obligation, WebhookInfo};
 use std::collections::BTreeMap;
 
-/// The webhooks of this driver: the nine that every driver has (b12), and judgePodDeregister and
+/// The webhooks of this driver: the nine that every driver has, and judgePodDeregister and
 /// listBackends if its features name them.
 pub(super) fn webhooks(lab: &Lab) -> impl Iterator<Item = &'static WebhookInfo> {
     lbcf_driver_sdk::webhook::ALL

@@ -1,7 +1,6 @@
 //! Restarting the driver and making its cloud fail, as the fixture defines it.
 
 use super::Lab;
-use crate::driver::Driver;
 use crate::fixture::Action;
 use crate::outcome::{CheckError, CheckOutcome, Failure};
 use crate::program;
@@ -20,8 +19,8 @@ impl Lab {
     /// [`CheckError::Skipped`], when it cannot be restarted; [`CheckError::Failed`], when it does not
     /// respond afterwards.
     pub(crate) async fn restart(&self) -> CheckOutcome {
-        let restarted = match (&self.run.fixture.restart, &self.run.driver) {
-            (Some(Action::Exec), Driver::Ours(exec)) => {
+        let restarted = match (&self.run.fixture.restart, &self.run.driver.0) {
+            (Some(Action::Exec), Some(exec)) => {
                 exec.restart().await.map_err(|error| error.to_string())
             }
             (Some(action), _) => self.perform(action, &json!({})).await,

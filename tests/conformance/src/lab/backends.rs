@@ -173,23 +173,26 @@ pub(crate) fn pod(
     uid: &str,
     ip: &str,
 ) -> Source {
-    let mut pod = template.cloned().unwrap_or_else(|| {
-        let port = json!({"containerPort": Addresses::POD_PORT, "protocol": "TCP"});
-        let container = json!({"name": "main", "image": "registry.invalid/app:1", "ports": [port]});
-        let spec = json!({"nodeName": "node-1", "containers": [container]});
-        Map::from_iter([("spec".to_owned(), spec)])
-    });
-    set(&mut pod, "metadata", "name", name);
-    set(&mut pod, "metadata", "uid", uid);
-    if pod["metadata"].get("namespace").is_none() {
-        set(&mut pod, "metadata", "namespace", "lbcf-conformance");
+    let mut pod = template.cloned().map_or_else(
+        || {
+            let port = json!({"containerPort": Addresses::POD_PORT, "protocol": "TCP"});
+            let container =
+                json!({"name": "main", "image": "registry.invalid/app:1", "ports": [port]});
+            json!({"spec": {"nodeName": "node-1", "containers": [container]}})
+        },
+        Value::Object,
+    );
+    pod["metadata"]["name"] = json!(name);
+    pod["metadata"]["uid"] = json!(uid);
+    let namespace = &mut pod["metadata"]["namespace"];
+    if namespace.is_null() {
+        *namespace = json!("lbcf-conformance");
     }
-    set(&mut pod, "status", "phase", "Running");
-    set(&mut pod, "status", "podIP", ip);
-    set(&mut pod, "status", "podIPs", json!([{"ip": ip}]));
-    set(&mut pod, "status", "hostIP", "192.0.2.1");
-    let ready = json!([{"type": "Ready", "status": "True"}]);
-    set(&mut pod, "status", "conditions", ready);
+    pod["status"]["phase"] = json!("Running");
+    pod["status"]["podIP"] = json!(ip);
+    pod["status"]["podIPs"] = json!([{"ip": ip}]);
+    pod["status"]["hostIP"] = json!("192.0.2.1");
+    pod["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);
     Source::Pod(json!({"pod": pod, "port": port(Addresses::POD_PORT)}))
 }
 
@@ -216,16 +219,4 @@ fn service(name: &str, uid: &str, node: &str, node_ip: &str, node_port: i32) -> 
 /// A port under both its names.
 fn port(number: i32) -> Value {
     json!({"port": number, "portNumber": number, "protocol": "TCP"})
-}
-
-fn set(object: &mut Map<String, Value>, section: &str, field: &str, value: impl Into<Value>) {
-    let section = object
-        .entry(section)
-        .or_insert_with(|| Value::Object(Map::new()));
-    if !section.is_object() {
-        *section = Value::Object(Map::new());
-    }
-    if let Value::Object(section) = section {
-        section.insert(field.to_owned(), value.into());
-    }
 }

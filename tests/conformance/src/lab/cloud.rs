@@ -3,13 +3,16 @@
 use super::Lab;
 use crate::call::{Backend, LoadBalancer};
 use crate::observer::{Observation, ObservedBackend, ObservedLoadBalancer};
-use crate::outcome::{CheckError, CheckOutcome, Failure};
+use crate::outcome::{Blame as _, CheckError, CheckOutcome, Failure};
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::Serialize;
 
 /// Why a load balancer has to be in the cloud.
 pub(crate) const CREATED: &str = "since it was created";
 pub(crate) const BOUND: &str = "since backends were registered to it";
+
+/// A load balancer in the cloud; `None` without an observer.
+type Seen = Option<ObservedLoadBalancer>;
 
 impl Lab {
     /// The state of the cloud; `None` without an observer.
@@ -30,11 +33,7 @@ impl Lab {
     ///
     /// # Errors
     /// [`CheckError::Failed`], when it does not exist, although it should for the reason `since`.
-    pub(crate) async fn observed(
-        &self,
-        lb_info: &StringMap,
-        since: &str,
-    ) -> CheckOutcome<Option<ObservedLoadBalancer>> {
+    pub(crate) async fn observed(&self, lb_info: &StringMap, since: &str) -> CheckOutcome<Seen> {
         let Some(seen) = self.observe().await? else {
             return Ok(None);
         };
@@ -45,6 +44,15 @@ impl Lab {
                 Err(Failure::new(format!("the load balancer in the cloud, {since}"), got).into())
             }
         }
+    }
+
+    /// [`observed`](Self::observed) after its creation.
+    ///
+    /// # Errors
+    /// [`CheckError::Blocked`] by CLB-01, when it does not exist.
+    pub(crate) async fn given_observed(&self, lb_info: &StringMap) -> CheckOutcome<Seen> {
+        let seen = self.observed(lb_info, CREATED).await;
+        seen.blocked_by("CLB-01")
     }
 
     /// Fails unless exactly `count` load balancers were created since `before`.

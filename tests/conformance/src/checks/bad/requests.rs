@@ -172,11 +172,8 @@ impl Wrong<'_> {
     /// The whole backend of `generateBackendAddr`, and parts of it.
     fn backends(&mut self, backend: &Backend) {
         let generate = backend.generate();
-        let field = match &backend.source {
-            Source::Service(_) => "serviceBackend",
-            Source::Endpoint(_) => "endpointBackend",
-            Source::Pod(_) | Source::Static => "podBackend",
-        };
+        let field = backend.source.field();
+        let field = field.map_or("podBackend", |(field, _)| field);
         for value in [json!("x"), json!(["x"]), json!(7)] {
             self.add(&generate, field, value, Rejection);
         }
