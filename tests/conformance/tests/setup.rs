@@ -171,19 +171,9 @@ while True:
                 lbListenerPort: '80', lbListenerProtocol: TCP}}]}\nrestart: {exec: true}\n";
     std::fs::write(folder.join("f.yaml"), text).unwrap();
     let exec = "exec python3 driver.py {port}";
-    let run = folder.run(&[
-        "run",
-        "--exec",
-        exec,
-        "--fixture",
-        "f.yaml",
-        "--only",
-        "LIFE-05",
-        "--format",
-        "json",
-        "--quiet",
-    ]);
-    let run = run.await;
+    let args = "--fixture f.yaml --only LIFE-05 --format json --quiet".split(' ');
+    let args: Vec<&str> = ["run", "--exec", exec].into_iter().chain(args).collect();
+    let run = folder.run(&args).await;
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     let results = report["results"].as_array().unwrap();
     let failed = results
