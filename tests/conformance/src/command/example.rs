@@ -18,7 +18,7 @@ pub(super) fn of(group: Group) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lbcf_driver_sdk::webhook;
+    use lbcf_driver_sdk::webhook::*;
     use serde_json::Value;
 
     #[test]
@@ -43,21 +43,26 @@ mod tests {
 
     /// Panics unless the SDK accepts the request.
     fn read(webhook: &str, request: Value) {
-        use webhook::*;
-        let wrong = match webhook {
-            "healthz" => None,
-            "validateLoadBalancer" => serde_json::from_value::<ValidateLoadBalancer>(request).err(),
-            "createLoadBalancer" => serde_json::from_value::<CreateLoadBalancer>(request).err(),
-            "ensureLoadBalancer" => serde_json::from_value::<EnsureLoadBalancer>(request).err(),
-            "deleteLoadBalancer" => serde_json::from_value::<DeleteLoadBalancer>(request).err(),
-            "validateBackend" => serde_json::from_value::<ValidateBackend>(request).err(),
-            "generateBackendAddr" => serde_json::from_value::<GenerateBackendAddr>(request).err(),
-            "ensureBackend" => serde_json::from_value::<EnsureBackend>(request).err(),
-            "deregisterBackend" => serde_json::from_value::<DeregisterBackend>(request).err(),
-            "judgePodDeregister" => serde_json::from_value::<JudgePodDeregister>(request).err(),
-            "listBackends" => serde_json::from_value::<ListBackends>(request).err(),
-            other => panic!("{other}"),
-        };
+        fn reader<W: Webhook>() -> (&'static str, fn(Value) -> Option<serde_json::Error>) {
+            (W::INFO.name, |request| {
+                serde_json::from_value::<W>(request).err()
+            })
+        }
+        let readers = [
+            reader::<Healthz>(),
+            reader::<ValidateLoadBalancer>(),
+            reader::<CreateLoadBalancer>(),
+            reader::<EnsureLoadBalancer>(),
+            reader::<DeleteLoadBalancer>(),
+            reader::<ValidateBackend>(),
+            reader::<GenerateBackendAddr>(),
+            reader::<EnsureBackend>(),
+            reader::<DeregisterBackend>(),
+            reader::<JudgePodDeregister>(),
+            reader::<ListBackends>(),
+        ];
+        let (_, read) = readers.iter().find(|(name, _)| *name == webhook).unwrap();
+        let wrong = read(request);
         assert!(wrong.is_none(), "{webhook}: {wrong:?}");
     }
 }
