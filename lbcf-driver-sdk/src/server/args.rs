@@ -25,7 +25,7 @@ use std::process::ExitCode;
 ///     region: String,
 /// }
 ///
-/// # async fn main<D: lbcf_driver_sdk::Driver>(my_cloud: fn(String) -> D) -> std::process::ExitCode {
+/// # async fn example<D: lbcf_driver_sdk::Driver>(my_cloud: fn(String) -> D) -> std::process::ExitCode {
 /// let args = Args::parse();
 /// args.server.serve(my_cloud(args.region)).await
 /// # }
