@@ -377,7 +377,7 @@ fn versions_become_kinds() {
         json!({"scale": {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}});
     let custom = kinds_of(&object(crd)).remove(0).custom.unwrap();
     assert_eq!(custom.selectable, ["spec.n"]);
-    assert_eq!(custom.columns[0].path, ".metadata.creationTimestamp");
+    assert_eq!(custom.columns[0].json_path, ".metadata.creationTimestamp");
     let scale = custom.scale.unwrap();
     assert_eq!(
         (scale.spec_path.as_str(), scale.selector_path),
