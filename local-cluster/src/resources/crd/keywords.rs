@@ -81,6 +81,12 @@ pub(super) fn keyword_errors(place: &Place<'_>, path: &str) -> Vec<FieldError> {
         "properties",
         why,
     );
+    merge_keywords(place, &mut wrong);
+    errors
+}
+
+/// The keywords of how lists and maps are merged.
+fn merge_keywords(place: &Place<'_>, wrong: &mut impl FnMut(bool, &str, &str)) {
     let is_valid = place.is("object") && matches!(place.word(MAP_TYPE), "atomic" | "granular");
     let why = "must be atomic or granular, and the type object";
     wrong(place.is_set(MAP_TYPE) && !is_valid, MAP_TYPE, why);
@@ -99,7 +105,6 @@ pub(super) fn keyword_errors(place: &Place<'_>, path: &str) -> Vec<FieldError> {
     );
     let why = "must name scalar properties of the items, each once, that are not nullable and either required or have a default";
     wrong(list_type == "map" && !place.has_keys(), MAP_KEYS, why);
-    errors
 }
 
 /// Keywords that must not be set, or not here.
