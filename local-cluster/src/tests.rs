@@ -1,0 +1,14 @@
+//! Tables of tests.
+
+/// The rows of a table: each line that is not blank has as many cells between ` | `.
+pub(crate) fn rows<const N: usize>(table: &str) -> Vec<[&str; N]> {
+    let lines = table.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty())
+        .map(|line| {
+            Vec::from_iter(line.splitn(N, " | "))
+                .try_into()
+                .expect(line)
+        })
+        .collect()
+}
