@@ -6,7 +6,6 @@ pub use crate::classification::{Feature, Group, Level};
 use crate::classification::named;
 use crate::lab::Lab;
 use crate::outcome::CheckOutcome;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -104,6 +103,7 @@ pub enum Concurrency {
 pub type Code = for<'a> fn(&'a Lab) -> Pin<Box<dyn Future<Output = CheckOutcome> + Send + 'a>>;
 
 /// One rule and the code that tests it.
+#[derive(Debug)]
 pub struct Check {
     /// A stable id, such as `ENS-02`; never used for another rule.
     pub id: &'static str,
@@ -115,7 +115,7 @@ pub struct Check {
     pub rule: &'static str,
     /// The effect on users of a driver that breaks the rule.
     pub why: &'static str,
-    /// Where the rule comes from, such as `LBCF webhook specification; b124`.
+    /// Where the rule comes from, such as `LBCF webhook specification, ensureBackend`.
     pub source: &'static str,
     /// The usual mistake behind a failure, and its fix.
     pub typical: &'static str,
@@ -145,13 +145,5 @@ impl Check {
             concurrency: Concurrency::Parallel,
             code,
         }
-    }
-}
-
-impl fmt::Debug for Check {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Check")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,5 @@
 //! The classification of checks: level, subject, and the features of drivers.
 
-use std::fmt;
-
 /// An enum whose variants have names for users, in the order of reports and of the documentation.
 macro_rules! named {
     (
@@ -26,6 +24,12 @@ macro_rules! named {
                 }
             }
         }
+
+        impl std::fmt::Display for $enum {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.$name())
+            }
+        }
     };
 }
 pub(crate) use named;
@@ -40,12 +44,6 @@ named! {
     Must = "MUST",
     /// Controllers work without it, but users suffer.
     Should = "SHOULD",
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 named! {

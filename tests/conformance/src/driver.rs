@@ -7,37 +7,18 @@ pub(crate) mod ready;
 
 pub use exec::{Exec, ExecError};
 
+/// The process of the driver, if the kit started it, and so can restart it.
 #[derive(Debug)]
-pub(crate) enum Driver {
-    /// Not started by the kit.
-    Elsewhere,
-    /// Started by the kit.
-    Ours(Box<Exec>),
-}
+pub(crate) struct Driver(pub(crate) Option<Box<Exec>>);
 
 impl Driver {
-    /// True if the kit started the driver, and so can restart it.
-    pub(crate) const fn is_ours(&self) -> bool {
-        matches!(self, Self::Ours(_))
+    /// The process, if it has exited.
+    pub(crate) fn ended(&self) -> Option<&Exec> {
+        self.0.as_deref().filter(|exec| exec.has_ended())
     }
 
-    /// True if the kit started the driver and its process has exited.
-    pub(crate) fn has_ended(&self) -> bool {
-        matches!(self, Self::Ours(exec) if exec.has_ended())
-    }
-
-    pub(crate) fn exit_state(&self) -> Option<String> {
-        match self {
-            Self::Ours(exec) if exec.has_ended() => Some(exec.state()),
-            _ => None,
-        }
-    }
-
-    /// The state and the last output of a process that the kit started.
+    /// The state and the last output of the process.
     pub(crate) async fn last_output(&self) -> Option<String> {
-        match self {
-            Self::Elsewhere => None,
-            Self::Ours(exec) => Some(exec.last_output().await),
-        }
+        Some(self.0.as_ref()?.last_output().await)
     }
 }

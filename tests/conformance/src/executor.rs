@@ -116,7 +116,7 @@ fn planned(run: &Run) -> (Vec<PlannedCheck>, Vec<FinishedCheck>) {
     let capabilities = Capabilities {
         observer: run.observer.is_some(),
         modifying: run.observer.as_ref().is_some_and(Observer::can_modify),
-        exec: run.driver.is_ours(),
+        exec: run.driver.0.is_some(),
     };
     for (index, check) in checks::all().enumerate() {
         let (settings, fixture) = (&run.settings, &run.fixture);
@@ -216,7 +216,7 @@ async fn outcome_of(
                 Ok(Err(failure.into()))
             }
         },
-        () = run.cancelled() => {
+        _ = run.cancelled.wait() => {
             Err(run.stop_reason().map(|reason| reason.reason()).unwrap_or_default())
         }
     }

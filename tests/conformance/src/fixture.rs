@@ -110,12 +110,8 @@ impl Fixture {
         }
         let fixture = document(text, check_ids);
         let mut fixture = fixture.map_err(|problem| FixtureError::new(Path::new(url), problem))?;
-        let names_a_file = match fixture
-            .backend
-            .template
-            .take()
-            .map(|template| template.value)
-        {
+        let template = fixture.backend.template.take();
+        let names_a_file = match template.map(|template| template.value) {
             Some(PodTemplate::Pod(pod)) => {
                 fixture.backend.pod_template = Some(pod);
                 false

@@ -16,9 +16,9 @@ pub use schema::{Field, Maps};
 pub use write::InitError;
 
 use crate::fixture::placeholders::DriverAddress;
+use crate::output::word;
 use crate::transport::{Transport, without_user};
-use std::path::PathBuf;
-use write::NewFile;
+use std::path::{Path, PathBuf};
 
 /// The default name of a fixture.
 pub const FILE: &str = "conformance.yaml";
@@ -90,30 +90,20 @@ pub async fn run(
     connect: impl Fn(&str) -> Result<Transport, String>,
 ) -> Result<String, InitError> {
     let path = args.dir.join(FILE);
-    let workflow = args.dir.join(WORKFLOW);
+    let workflow = (args.ci == Some(Ci::Github)).then(|| args.dir.join(WORKFLOW));
     write::check(&path, args.force)?;
-    if args.ci == Some(Ci::Github) {
-        write::check(&workflow, args.force)?;
+    if let Some(workflow) = &workflow {
+        write::check(workflow, args.force)?;
     }
     let findings = match &args.url {
         Some(url) => find(url, connect).await,
         None => Findings::default(),
     };
-    let mut files = vec![NewFile {
-        path,
-        text: text::fixture(&findings),
-    }];
-    if args.ci == Some(Ci::Github) {
-        files.push(NewFile {
-            path: workflow,
-            text: GITHUB.to_owned(),
-        });
+    write::write(&path, &text::fixture(&findings), args.force)?;
+    if let Some(workflow) = &workflow {
+        write::write(workflow, GITHUB, args.force)?;
     }
-    for file in &files {
-        write::write(file, args.force)?;
-    }
-    let paths: Vec<PathBuf> = files.into_iter().map(|file| file.path).collect();
-    Ok(message(&findings, &paths, args.ci))
+    Ok(message(&findings, &path, workflow.as_deref(), args.ci))
 }
 
 async fn find(url: &str, connect: impl Fn(&str) -> Result<Transport, String>) -> Findings {
@@ -154,14 +144,12 @@ fn root_of(url: &str) -> Option<String> {
 }
 
 /// The written files, and the next commands.
-fn message(findings: &Findings, paths: &[PathBuf], ci: Option<Ci>) -> String {
-    let written = paths
-        .iter()
-        .map(|path| format!("{}: written\n", path.display()));
+fn message(findings: &Findings, path: &Path, workflow: Option<&Path>, ci: Option<Ci>) -> String {
+    let written = [path].into_iter().chain(workflow);
+    let written = written.map(|path| format!("{}: written\n", path.display()));
     let written: String = written.collect();
     let probe = about_probe(&findings.result);
-    let fixture = paths.first().map(|path| word(&path.display().to_string()));
-    let fixture = fixture.unwrap_or_default();
+    let fixture = word(&path.display().to_string());
     let url = findings.url.as_ref().map(|url| word(&url.shown));
     let url = url.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned());
     let ci = match ci {
@@ -181,40 +169,31 @@ The file works unchanged; the end of a run lists the skipped checks, and what th
 }
 
 fn about_probe(result: &ProbeResult) -> String {
-    let (empty_spec, has_document) = match result {
+    match result {
         ProbeResult::NotProbed => {
-            return "No driver was probed; pass a running one with --url.\n".to_owned();
+            "No driver was probed; pass a running one with --url.\n".to_owned()
         }
-        ProbeResult::Unreachable(why) => {
-            return format!(
-                "The driver could not be probed, so the file has no suggestions for it: {why}\n"
-            );
-        }
+        ProbeResult::Unreachable(why) => format!(
+            "The driver could not be probed, so the file has no suggestions for it: {why}\n"
+        ),
         ProbeResult::Probed {
             empty_spec,
             has_document,
-        } => (empty_spec, *has_document),
-    };
-    let spec = match empty_spec {
-        EmptySpec::Accepted => "The driver accepts an empty lbSpec.\n".to_owned(),
-        EmptySpec::Rejected(message) => format!(
-            "The driver rejects an empty lbSpec, so fill in loadBalancer.valid; its message: \
-             {message}\n"
-        ),
-        EmptySpec::Invalid(problem) => {
-            format!("The driver's response to validateLoadBalancer is invalid: {problem}\n")
+        } => {
+            let document = match has_document {
+                true => "The file contains the descriptions of fields in its openapi.json.\n",
+                false => "",
+            };
+            match empty_spec {
+                EmptySpec::Accepted => format!("The driver accepts an empty lbSpec.\n{document}"),
+                EmptySpec::Rejected(message) => format!(
+                    "The driver rejects an empty lbSpec, so fill in loadBalancer.valid; its \
+                     message: {message}\n{document}"
+                ),
+                EmptySpec::Invalid(problem) => format!(
+                    "The driver's response to validateLoadBalancer is invalid: {problem}\n{document}"
+                ),
+            }
         }
-    };
-    let document = "The file contains the descriptions of fields in its openapi.json.\n";
-    spec + if has_document { document } else { "" }
-}
-
-/// A text as a single word for a shell.
-pub(crate) fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._+-:@%,=".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }

@@ -3,16 +3,15 @@
 
 mod actions;
 mod backends;
-mod cloud;
+pub(crate) mod cloud;
 mod polling;
 mod setup;
 
 use crate::call::{DriverReply, WebhookCall};
 use crate::classification::Feature;
-use crate::exchange::{Exchange, NoResponse, RequestKind};
-use crate::outcome::{Blame as _, CheckError, CheckOutcome};
-use crate::record::ExchangeInfo;
-use crate::run::Run;
+use crate::exchange::{NoResponse, RequestKind};
+use crate::outcome::{Blame as _, CheckOutcome};
+use crate::run::{Purpose, Run};
 use crate::sync::lock;
 use crate::transport::Request;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -113,9 +112,8 @@ impl Lab {
     /// [`Self::call`] with another timeout.
     pub(crate) async fn call_within(&self, call: &WebhookCall, timeout: Duration) -> DriverReply {
         let request = self.request_of(call);
-        self.run
-            .call_as(Some(self.check), call, &request, timeout)
-            .await
+        let check = Some(self.check);
+        self.run.call(check, call, &request, timeout).await
     }
 
     /// Makes a call until it succeeds or fails, and requires Succ for the reason `since`.
@@ -123,7 +121,7 @@ impl Lab {
         &self,
         call: &WebhookCall,
         since: &str,
-    ) -> Result<DriverReply, CheckError> {
+    ) -> CheckOutcome<DriverReply> {
         let reply = self.until_done(call).await?;
         reply.succ(since)?;
         Ok(reply)
@@ -168,83 +166,61 @@ impl Lab {
     pub(crate) async fn call_and_hang_up(&self, call: &WebhookCall, linger: Duration) {
         self.run.ledger.before(self.check, call);
         let request = self.request_of(call);
-        self.hang_up(call, &request, usize::MAX, linger).await;
+        self.hang_up(&request, call.webhook(), usize::MAX, linger)
+            .await;
     }
 
-    /// Sends `body_bytes` of a call's request, and closes the connection `linger` after them.
+    /// Sends `bytes` of a request's body, and closes the connection `linger` after them.
     pub(crate) async fn hang_up(
         &self,
-        call: &WebhookCall,
         request: &Request,
-        body_bytes: usize,
+        webhook: &'static str,
+        bytes: usize,
         linger: Duration,
     ) {
         let began = Instant::now();
         let transport = &self.run.transport;
-        let sent = transport
-            .send_and_hang_up(request, body_bytes, linger)
-            .await;
-        let about = (Some(call.webhook()), RequestKind::Invalid, began.elapsed());
+        let sent = transport.send_and_hang_up(request, bytes, linger).await;
         let outcome = Err(sent.err().unwrap_or(NoResponse::HungUp));
-        self.recorded(request, about, outcome);
+        let purpose = self.purpose(webhook, RequestKind::Invalid);
+        self.run
+            .recorded(purpose, request, began.elapsed(), outcome);
     }
 
-    /// Sends another, possibly invalid, request instead of that of the call. Unless the HTTP status
-    /// rejects it, the ledger contains what the call creates.
-    pub(crate) async fn call_by(
-        &self,
-        call: &WebhookCall,
-        request: &Request,
-        kind: RequestKind,
-    ) -> DriverReply {
-        let webhook = Some(call.webhook());
-        let answer = DriverReply::new(self.exchange(request, webhook, kind).await);
+    /// Sends an invalid request instead of that of the call. Unless the HTTP status rejects it, the
+    /// ledger contains what the call creates.
+    pub(crate) async fn send_instead(&self, call: &WebhookCall, request: &Request) -> DriverReply {
+        let reply = self
+            .send(request, call.webhook(), RequestKind::Invalid)
+            .await;
         // Not before it is sent: nearly all are rejected, and cleaning up completes unfinished
         // resources before it deletes them.
-        if !matches!(answer.http_status(), Some(300..600)) {
+        if !matches!(reply.http_status(), Some(300..600)) {
             let received = call.with_body(&request.body);
             let ledger = &self.run.ledger;
-            ledger.after_bad(self.check, call, received.as_ref(), &answer);
+            ledger.after_bad(self.check, call, received.as_ref(), &reply);
         }
-        answer
+        reply
     }
 
-    /// Sends any request, and records it.
-    pub(crate) async fn exchange(
+    /// Sends any request to a webhook, and records it.
+    pub(crate) async fn send(
         &self,
         request: &Request,
-        webhook: Option<&'static str>,
+        webhook: &'static str,
         kind: RequestKind,
-    ) -> Arc<Exchange> {
-        let timeout = self.run.timeout(webhook.unwrap_or_default());
-        self.run
-            .exchange(Some(self.check), request, webhook, kind, timeout)
-            .await
+    ) -> DriverReply {
+        let (purpose, timeout) = (self.purpose(webhook, kind), self.run.timeout(webhook));
+        self.run.send(purpose, request, timeout).await
     }
 
-    /// Sends an unusual request of a webhook.
-    pub(crate) async fn unusual(&self, request: &Request, webhook: &'static str) -> DriverReply {
-        DriverReply::new(
-            self.exchange(request, Some(webhook), RequestKind::Unusual)
-                .await,
-        )
-    }
-
-    /// Records a request that the check sent over the transport itself.
-    pub(crate) fn recorded(
-        &self,
-        request: &Request,
-        about: (Option<&'static str>, RequestKind, Duration),
-        outcome: Result<crate::exchange::Received, NoResponse>,
-    ) -> Arc<Exchange> {
-        let (webhook, kind, took) = about;
-        let about = ExchangeInfo {
+    /// The purpose of a request of the check.
+    pub(crate) const fn purpose(&self, webhook: &'static str, kind: RequestKind) -> Purpose {
+        Purpose {
             check: Some(self.check),
             webhook,
             kind,
-            took,
-        };
-        self.run.recorded(about, request, outcome)
+        }
     }
 
     /// The request of a call, with a new retryID.

@@ -41,21 +41,18 @@ impl Observation {
     /// The load balancer with this identity: with an equal `lbInfo`, or else the only one whose
     /// `lbInfo` contains all of its fields.
     pub fn load_balancer(&self, lb_info: &StringMap) -> Option<&ObservedLoadBalancer> {
-        let equal = self
-            .load_balancers
-            .iter()
-            .find(|seen| seen.lb_info == *lb_info);
-        equal.or_else(|| {
-            let has_all = |seen: &&ObservedLoadBalancer| {
-                lb_info
-                    .iter()
-                    .all(|(key, value)| seen.lb_info.get(key) == Some(value))
-            };
-            let mut similar = self.load_balancers.iter().filter(has_all);
-            similar
-                .next()
-                .filter(|_| !lb_info.is_empty() && similar.next().is_none())
-        })
+        let mut all = self.load_balancers.iter();
+        all.clone()
+            .find(|seen| seen.lb_info == *lb_info)
+            .or_else(|| {
+                let has = |seen: &ObservedLoadBalancer, (key, value): (&String, &String)| {
+                    seen.lb_info.get(key) == Some(value)
+                };
+                let has_all =
+                    |seen: &&ObservedLoadBalancer| lb_info.iter().all(|field| has(seen, field));
+                let only = all.find(has_all).filter(|_| !lb_info.is_empty())?;
+                (!all.any(|seen| has_all(&seen))).then_some(only)
+            })
     }
 
     /// The backend with this address at the load balancer with this identity.
@@ -66,10 +63,8 @@ impl Observation {
     /// The load balancers that are missing in `earlier`.
     pub fn since(&self, earlier: &Self) -> Vec<&ObservedLoadBalancer> {
         let is_new = |seen: &&ObservedLoadBalancer| {
-            !earlier
-                .load_balancers
-                .iter()
-                .any(|other| other.lb_info == seen.lb_info)
+            let mut others = earlier.load_balancers.iter();
+            !others.any(|other| other.lb_info == seen.lb_info)
         };
         self.load_balancers.iter().filter(is_new).collect()
     }
@@ -83,9 +78,7 @@ impl ObservedLoadBalancer {
 
     /// The number of backends with this address.
     pub fn bindings(&self, addr: &str) -> usize {
-        self.backends
-            .iter()
-            .filter(|backend| backend.addr == addr)
-            .count()
+        let backends = self.backends.iter();
+        backends.filter(|backend| backend.addr == addr).count()
     }
 }

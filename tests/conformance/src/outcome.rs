@@ -4,8 +4,8 @@ use crate::exchange::Exchange;
 use crate::report::SkipKind;
 use std::sync::Arc;
 
-/// `Ok` when the driver follows the rule.
-pub type CheckOutcome = Result<(), CheckError>;
+/// `Ok` when the driver follows the rule, or a step of a check succeeded.
+pub type CheckOutcome<T = ()> = Result<T, CheckError>;
 
 /// The reason why a check did not pass.
 #[derive(Debug, Clone)]
@@ -118,7 +118,7 @@ pub(crate) trait Blame {
     fn blocked_by(self, id: &'static str) -> Self;
 }
 
-impl<T> Blame for Result<T, CheckError> {
+impl<T> Blame for CheckOutcome<T> {
     fn blocked_by(self, id: &'static str) -> Self {
         self.map_err(|error| error.blocked_by(id))
     }

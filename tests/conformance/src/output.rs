@@ -25,6 +25,7 @@ mod yaml;
 
 pub use color::Color;
 pub use curl::curl_of;
+pub(crate) use curl::word;
 pub(crate) use destination::print;
 pub(crate) use destination::replace;
 pub use destination::{CannotWrite, Output, step_summary};

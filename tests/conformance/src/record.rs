@@ -1,11 +1,10 @@
 //! All requests and responses of a run.
 
-use crate::exchange::{Exchange, NoResponse, Received, RequestKind, Sent};
+use crate::exchange::{Exchange, NoResponse};
 use crate::sync::lock;
 use bytes::Bytes;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 /// The limit for a recorded request body, in bytes. Checks that send longer ones do not read them back.
 const KEPT: usize = 64 << 10;
@@ -23,35 +22,16 @@ pub(crate) struct Record {
     exchanges: Mutex<Vec<Arc<Exchange>>>,
 }
 
-/// The metadata of an exchange.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ExchangeInfo {
-    pub(crate) check: Option<&'static str>,
-    pub(crate) webhook: Option<&'static str>,
-    pub(crate) kind: RequestKind,
-    pub(crate) took: Duration,
-}
-
 impl Record {
-    pub(crate) fn add(
-        &self,
-        about: ExchangeInfo,
-        mut sent: Sent,
-        outcome: Result<Received, NoResponse>,
-    ) -> Arc<Exchange> {
-        if sent.body.len() > KEPT {
+    /// Records an exchange under the next number.
+    pub(crate) fn add(&self, mut exchange: Exchange) -> Arc<Exchange> {
+        exchange.sequence = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let body = &mut exchange.sent.body;
+        if body.len() > KEPT {
             // A copy, so that the long body is dropped.
-            sent.body = Bytes::copy_from_slice(&sent.body[..KEPT]);
+            *body = Bytes::copy_from_slice(&body[..KEPT]);
         }
-        let exchange = Arc::new(Exchange {
-            sequence: self.last.fetch_add(1, Ordering::Relaxed) + 1,
-            check: about.check,
-            webhook: about.webhook,
-            kind: about.kind,
-            sent,
-            outcome,
-            took: about.took,
-        });
+        let exchange = Arc::new(exchange);
         lock(&self.exchanges).push(self.as_kept(&exchange));
         exchange
     }
@@ -85,7 +65,9 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exchange::{Received, RequestKind, Sent};
     use http::{HeaderMap, Method};
+    use std::time::Duration;
 
     #[test]
     fn long_responses_are_kept_until_there_are_too_many() {
@@ -103,13 +85,15 @@ mod tests {
                 headers: HeaderMap::new(),
                 body: body.clone(),
             };
-            let about = ExchangeInfo {
+            let exchange = record.add(Exchange {
+                sequence: 0,
                 check: None,
                 webhook: Some("healthz"),
                 kind: RequestKind::Valid,
+                sent,
+                outcome: Ok(received),
                 took: Duration::ZERO,
-            };
-            let exchange = record.add(about, sent, Ok(received));
+            });
             assert!(
                 exchange.outcome.is_ok(),
                 "the caller gets the whole response"

@@ -13,9 +13,9 @@ use crate::fixture::placeholders::DriverAddress;
 use crate::ledger::Ledger;
 use crate::numbers::Numbers;
 use crate::observer::{Observer, ObserverError};
-use crate::outcome::{CheckError, Failure};
+use crate::outcome::{CheckError, CheckOutcome, Failure};
 use crate::progress::Progress;
-use crate::record::{ExchangeInfo, Record};
+use crate::record::Record;
 use crate::settings::Settings;
 use crate::sync::lock;
 use crate::transport::{Request, Transport};
@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
+use tokio::sync::SetOnce;
 use tokio::time::Instant;
 
 /// The owner of the resources that the run's own calls create.
@@ -60,7 +61,16 @@ pub(crate) struct Run {
     /// The failed observations with their reasons: once for each check.
     observer_failures: Mutex<BTreeMap<&'static str, String>>,
     /// Set when running checks are to be cancelled.
-    cancelled: tokio::sync::watch::Sender<bool>,
+    pub(crate) cancelled: SetOnce<()>,
+}
+
+/// The purpose of a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Purpose {
+    /// `None` for the run's own calls.
+    pub(crate) check: Option<&'static str>,
+    pub(crate) webhook: &'static str,
+    pub(crate) kind: RequestKind,
 }
 
 /// Why a run ends early.
@@ -149,7 +159,7 @@ impl Run {
             stopped: Mutex::default(),
             patience: Mutex::default(),
             observer_failures: Mutex::default(),
-            cancelled: tokio::sync::watch::Sender::new(false),
+            cancelled: SetOnce::new(),
         }
     }
 
@@ -169,7 +179,7 @@ impl Run {
     ///
     /// # Errors
     /// [`CheckError::Blocked`], when it failed.
-    pub(crate) fn require(&self, id: &'static str) -> Result<(), CheckError> {
+    pub(crate) fn require(&self, id: &'static str) -> CheckOutcome {
         if lock(&self.prerequisites).get(id) != Some(&false) {
             return Ok(());
         }
@@ -242,15 +252,7 @@ impl Run {
         lock(&self.stopped).get_or_insert(reason);
         if is_silent {
             // The running checks would only wait for one timeout after the other.
-            self.cancelled.send_replace(true);
-        }
-    }
-
-    /// Stops the run when too many checks in a row got no response.
-    fn watch_silence(&self, exchange: &Exchange) {
-        let checks = self.patience().note(exchange);
-        if checks >= patience::TOO_MANY {
-            self.stop(StopReason::Silent(checks));
+            let _ = self.cancelled.set(());
         }
     }
 
@@ -266,21 +268,15 @@ impl Run {
         failed.map(|(id, _)| *id).collect()
     }
 
-    /// Makes a call of the run, or of a check.
-    pub(crate) async fn call(
-        &self,
-        check: Option<&'static str>,
-        call: &WebhookCall,
-        timeout: Duration,
-    ) -> DriverReply {
-        let retry_id = lock(&self.retry_ids).u128(..);
-        let retry_id = uuid::Builder::from_random_bytes(retry_id.to_le_bytes()).into_uuid();
-        let request = call.request(&retry_id.to_string());
-        self.call_as(check, call, &request, timeout).await
+    /// A retryID for one of the run's own calls, which the seed determines.
+    pub(crate) fn retry_id(&self) -> String {
+        let id = lock(&self.retry_ids).u128(..);
+        let id = uuid::Builder::from_random_bytes(id.to_le_bytes());
+        id.into_uuid().to_string()
     }
 
-    /// Makes a call with a request that was built from it.
-    pub(crate) async fn call_as(
+    /// Makes a call of the run, or of a check.
+    pub(crate) async fn call(
         &self,
         check: Option<&'static str>,
         call: &WebhookCall,
@@ -288,63 +284,58 @@ impl Run {
         timeout: Duration,
     ) -> DriverReply {
         self.ledger.before(check.unwrap_or(RUN), call);
-        let exchange = self
-            .exchange(check, request, Some(call.webhook()), call.kind(), timeout)
-            .await;
-        let answer = DriverReply::new(exchange);
-        self.ledger.after(call, &answer);
-        answer
-    }
-
-    /// Sends a request and records the exchange.
-    pub(crate) async fn exchange(
-        &self,
-        check: Option<&'static str>,
-        request: &Request,
-        webhook: Option<&'static str>,
-        kind: RequestKind,
-        timeout: Duration,
-    ) -> Arc<Exchange> {
-        let timeout = match webhook {
-            Some(webhook) => self.patience().timeout(webhook, timeout),
-            None => timeout,
-        };
-        let began = Instant::now();
-        let outcome = self.transport.send(request, timeout).await;
-        let about = ExchangeInfo {
+        let (webhook, kind) = (call.webhook(), call.kind());
+        let purpose = Purpose {
             check,
             webhook,
             kind,
-            took: began.elapsed(),
         };
-        self.recorded(about, request, outcome)
+        let reply = self.send(purpose, request, timeout).await;
+        self.ledger.after(call, &reply);
+        reply
     }
 
-    /// Records the outcome of a request.
+    /// Sends a request and records the exchange.
+    pub(crate) async fn send(
+        &self,
+        purpose: Purpose,
+        request: &Request,
+        timeout: Duration,
+    ) -> DriverReply {
+        let timeout = self.patience().timeout(purpose.webhook, timeout);
+        let began = Instant::now();
+        let outcome = self.transport.send(request, timeout).await;
+        self.recorded(purpose, request, began.elapsed(), outcome)
+    }
+
+    /// Records the outcome of a request. Stops the run when too many checks in a row got no response.
     pub(crate) fn recorded(
         &self,
-        about: ExchangeInfo,
+        purpose: Purpose,
         request: &Request,
+        took: Duration,
         outcome: Result<Received, NoResponse>,
-    ) -> Arc<Exchange> {
+    ) -> DriverReply {
         let sent = Sent {
             method: request.method.clone(),
             url: self.transport.url_of(&request.path),
             headers: self.transport.shown_headers(request),
             body: request.body.clone(),
         };
-        let exchange = self.record.add(about, sent, outcome);
-        self.watch_silence(&exchange);
-        exchange
-    }
-
-    /// Resolves when running checks are to be cancelled.
-    pub(crate) async fn cancelled(&self) {
-        let mut cancelled = self.cancelled.subscribe();
-        if cancelled.wait_for(|cancelled| *cancelled).await.is_err() {
-            // Unreachable: the sender lives as long as the run.
-            std::future::pending::<()>().await;
+        let exchange = self.record.add(Exchange {
+            sequence: 0,
+            check: purpose.check,
+            webhook: Some(purpose.webhook),
+            kind: purpose.kind,
+            sent,
+            outcome,
+            took,
+        });
+        let silent_checks = self.patience().note(&exchange);
+        if silent_checks >= patience::TOO_MANY {
+            self.stop(StopReason::Silent(silent_checks));
         }
+        DriverReply::new(exchange)
     }
 }
 

@@ -83,7 +83,7 @@ impl Suite {
     pub fn over(transport: Transport) -> Self {
         Self(RunConfig {
             transport,
-            driver: Driver::Elsewhere,
+            driver: Driver(None),
             fixture: Fixture::default(),
             settings: Settings::default(),
             observer: None,
@@ -132,7 +132,7 @@ impl Suite {
     /// The process of the driver, which the kit started.
     #[must_use]
     pub(crate) fn started(mut self, exec: Exec) -> Self {
-        self.0.driver = Driver::Ours(Box::new(exec));
+        self.0.driver = Driver(Some(Box::new(exec)));
         self
     }
 
@@ -150,7 +150,7 @@ impl Suite {
     pub(crate) async fn served_fixture(&self) -> Result<Option<ServedFixture>, SuiteError> {
         let (transport, driver) = (&self.0.transport, &self.0.driver);
         let until = Instant::now() + self.0.settings.wait;
-        if let Err(problem) = ready::wait(transport, || driver.has_ended(), until).await {
+        if let Err(problem) = ready::wait(transport, || driver.ended().is_some(), until).await {
             return Err(unreachable(transport, driver, problem).await);
         }
         Ok(served::fetch(transport, &checks::ids()).await?)
@@ -181,7 +181,7 @@ impl Suite {
         let features = selection::features(&config.fixture);
         let run = Arc::new(Run::new(config, features, checks::all().count()));
         let outcome = Self::execute(&run, interrupted).await;
-        if let Driver::Ours(exec) = &run.driver {
+        if let Some(exec) = &run.driver.0 {
             exec.stop().await;
         }
         outcome

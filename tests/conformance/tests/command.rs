@@ -12,6 +12,7 @@ use lbcf_driver_sdk::{Driver, HookError};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
+use tempfile::TempDir;
 use tokio::process::Command;
 
 /// A driver that accepts everything, like the SDK's example `minimal`.
@@ -69,14 +70,15 @@ pub(crate) async fn serve(router: Router) -> String {
 }
 
 /// A new folder, deleted on drop.
-pub(crate) struct Folder(pub(crate) PathBuf);
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    pub(crate) fn new(name: &str) -> Self {
-        let folder = format!("lbcf-conformance-{name}-{}", std::process::id());
-        let folder = std::env::temp_dir().join(folder);
-        std::fs::create_dir_all(&folder).unwrap();
-        Self(folder)
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
     }
 
     /// Runs the command in the folder, without variables that affect it.
@@ -87,14 +89,8 @@ impl Folder {
                 command.env_remove(name);
             }
         }
-        let command = command.args(args).current_dir(&self.0);
+        let command = command.args(args).current_dir(self.0.path());
         command.stdin(Stdio::null()).output().await.unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -115,7 +111,7 @@ fn failed(report: &Value, level: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn neutral_values_do_not_fail_a_driver_without_a_fixture() {
     let url = serve(lbcf_driver_sdk::server::router(Yes)).await;
-    let folder = Folder::new("yes");
+    let folder = Folder::new();
     for looks in [false, true] {
         let init = ["init", "--force", "--url", &url];
         let init = folder.run(&init[..if looks { 4 } else { 2 }]).await;
@@ -144,10 +140,10 @@ async fn unfinished_creations_are_listed() {
     };
     let driver = mock_driver::ClbDriver::new(mock_driver::Cloud::with_samples(), options);
     let url = serve(mock_driver::router(driver)).await;
-    let folder = Folder::new("unfinished");
+    let folder = Folder::new();
     let fixture = "loadBalancer: {valid: [{lbSpec: {lbVpcID: vpc-12345678, \
                    lbListenerPort: '{{number}}', lbListenerProtocol: TCP}}]}";
-    std::fs::write(folder.0.join("f.yaml"), fixture).unwrap();
+    std::fs::write(folder.join("f.yaml"), fixture).unwrap();
     let mut args = vec![
         "run",
         "--url",
@@ -171,7 +167,7 @@ async fn unfinished_creations_are_listed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn reports_that_cannot_be_written_change_the_exit_code() {
     let url = serve(lbcf_driver_sdk::server::router(Yes)).await;
-    let folder = Folder::new("unwritable");
+    let folder = Folder::new();
     let mut args = vec!["run", "--url", &url, "--only", "WIRE-01"];
     args.extend(["--output", "json=/dev/full"]);
     let run = folder.run(&args).await;
@@ -197,8 +193,8 @@ async fn reports_that_cannot_be_written_change_the_exit_code() {
 #[tokio::test(flavor = "multi_thread")]
 async fn secrets_are_in_no_output() {
     let url = serve(lbcf_driver_sdk::server::router(Yes)).await;
-    let folder = Folder::new("secrets");
-    std::fs::write(folder.0.join("token"), "s3cret-token\n").unwrap();
+    let folder = Folder::new();
+    std::fs::write(folder.join("token"), "s3cret-token\n").unwrap();
     let secret_url = url.replace("http://", "http://me:s3cret-password@");
     let mut args = vec![
         "run",
@@ -215,7 +211,7 @@ async fn secrets_are_in_no_output() {
     let run = folder.run(&args).await;
     let mut all = text(&run.stdout) + &text(&run.stderr);
     for file in ["r.json", "r.xml", "r.md", "r.yaml"] {
-        all += &std::fs::read_to_string(folder.0.join(file)).unwrap();
+        all += &std::fs::read_to_string(folder.join(file)).unwrap();
     }
     assert!(!all.contains("s3cret"));
     assert!(

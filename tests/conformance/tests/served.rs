@@ -18,7 +18,7 @@ fn mock() -> Router {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_mock_is_tested_completely_by_its_url_alone() {
     let url = serve(mock()).await;
-    let folder = Folder::new("served");
+    let folder = Folder::new();
     let run = folder
         .run(&["run", "--url", &url, "--format", "json", "--quiet"])
         .await;
@@ -43,15 +43,15 @@ async fn the_mock_is_tested_completely_by_its_url_alone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_wins_over_what_is_served() {
     let url = serve(mock()).await;
-    let folder = Folder::new("served-file");
+    let folder = Folder::new();
     let args = [
         "run", "--url", &url, "--only", "HLTH-01", "--format", "json",
     ];
-    std::fs::write(folder.0.join("own.yaml"), "features: []\n").unwrap();
+    std::fs::write(folder.join("own.yaml"), "features: []\n").unwrap();
     let explicit = folder
         .run(&[&args[..], &["--fixture", "own.yaml"]].concat())
         .await;
-    std::fs::write(folder.0.join("conformance.yaml"), "features: []\n").unwrap();
+    std::fs::write(folder.join("conformance.yaml"), "features: []\n").unwrap();
     let found = folder.run(&args).await;
     for (run, file) in [(explicit, "own.yaml"), (found, "conformance.yaml")] {
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();
@@ -61,8 +61,8 @@ async fn a_file_wins_over_what_is_served() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn commands_of_a_served_fixture_are_never_run() {
-    let folder = Folder::new("served-commands");
-    let touched = folder.0.join("touched");
+    let folder = Folder::new();
+    let touched = folder.join("touched");
     let command = format!("{{command: [touch, {}]}}", touched.display());
     let fixture = format!(
         "apiVersion: lbcf.dev/v1\nkind: ConformanceFixture\nfeatures: [async, backend.pod]\n\
@@ -104,7 +104,7 @@ async fn an_invalid_served_fixture_ends_with_exit_code_2() {
             .merge(conformance_router(fixture)),
     )
     .await;
-    let folder = Folder::new("served-invalid");
+    let folder = Folder::new();
     let run = folder.run(&["run", "--url", &url]).await;
     let stderr = text(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{stderr}");

@@ -1,6 +1,7 @@
 //! Failures of steps before the call that a check is about say so.
 
 use crate::bent::{Reply, driver, fixture, fixture_with, judged, mock, result, right};
+use crate::command::{Folder, serve};
 use axum::Router;
 use lbcf_conformance::check::Feature;
 use lbcf_conformance::report::{FailureReport, Report, Status};
@@ -131,12 +132,14 @@ async fn a_setup_that_its_own_check_fails_is_skipped() {
 /// A driver that does not come up after its restart.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restart_that_does_not_come_up_shows_what_the_process_wrote_last() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let behind = listener.local_addr().unwrap();
-    let router = mock(Duration::ZERO);
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    let folder = std::env::temp_dir().join(format!("lbcf-restart-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let mut python = std::process::Command::new("python3");
+    if python.arg("--version").output().is_err() {
+        eprintln!("skipped: install python3");
+        return;
+    }
+    let behind = serve(mock(Duration::ZERO)).await;
+    let (_, port) = behind.rsplit_once(':').unwrap();
+    let folder = Folder::new();
     // A first start forwards to the mock, the second one only complains.
     let script = format!(
         r#"import os, socket, sys, threading
@@ -161,36 +164,16 @@ while True:
     other = socket.create_connection(('127.0.0.1', {port}))
     for pair in ((client, other), (other, client)):
         threading.Thread(target=pump, args=pair, daemon=True).start()
-"#,
-        port = behind.port()
+"#
     );
     std::fs::write(folder.join("driver.py"), script).unwrap();
     let text = "features: [async, backend.pod]\nloadBalancer: {valid: [{lbSpec: {lbVpcID: vpc-12345678, \
                 lbListenerPort: '80', lbListenerProtocol: TCP}}]}\nrestart: {exec: true}\n";
     std::fs::write(folder.join("f.yaml"), text).unwrap();
-    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_lbcf-conformance"));
-    command.current_dir(&folder).args([
-        "run",
-        "--exec",
-        "exec python3 driver.py {port}",
-        "--fixture",
-        "f.yaml",
-        "--only",
-        "LIFE-05",
-        "--format",
-        "json",
-        "--quiet",
-    ]);
-    if std::process::Command::new("python3")
-        .arg("--version")
-        .output()
-        .is_err()
-    {
-        eprintln!("skipped: install python3");
-        return;
-    }
-    let run = command.output().await.unwrap();
-    std::fs::remove_dir_all(&folder).ok();
+    let exec = "exec python3 driver.py {port}";
+    let args = "--fixture f.yaml --only LIFE-05 --format json --quiet".split(' ');
+    let args: Vec<&str> = ["run", "--exec", exec].into_iter().chain(args).collect();
+    let run = folder.run(&args).await;
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     let results = report["results"].as_array().unwrap();
     let failed = results

@@ -140,6 +140,26 @@ impl DriverReply {
         parts.join(", ")
     }
 
+    /// The items of a list in the body, each read by `read`; none when it is missing or null.
+    ///
+    /// # Errors
+    /// [`CheckError::Failed`] with `expected`, when it is no list of what `read` accepts.
+    pub(crate) fn list<T>(
+        &self,
+        name: &str,
+        expected: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> CheckOutcome<Vec<T>> {
+        let items = match self.field(name) {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(items)) => items,
+            Some(other) => return Err(self.failed(expected, format!("{name} {}", cut(other)))),
+        };
+        let wrong = |item| self.failed(expected, format!("an entry {}", cut(item)));
+        let read = |item| read(item).ok_or_else(|| wrong(item));
+        items.iter().map(read).collect()
+    }
+
     /// A failure that this exchange shows.
     pub(crate) fn failed(&self, expected: impl Into<String>, got: impl Into<String>) -> CheckError {
         Failure {
@@ -164,51 +184,51 @@ impl DriverReply {
     }
 
     /// Requires `Succ`, for the reason `since`.
-    pub(crate) fn succ(&self, since: &str) -> Result<&Self, CheckError> {
+    pub(crate) fn succ(&self, since: &str) -> CheckOutcome<&Self> {
         self.expect(self.status() == Some(Status::Succ), "status Succ", since)
     }
 
     /// Requires `Fail`, for the reason `since`.
-    pub(crate) fn fail(&self, since: &str) -> Result<&Self, CheckError> {
+    pub(crate) fn fail(&self, since: &str) -> CheckOutcome<&Self> {
         self.expect(self.status() == Some(Status::Fail), "status Fail", since)
     }
 
     /// Requires the status of an operation.
-    pub(crate) fn operation_status(&self) -> Result<Status, CheckError> {
+    pub(crate) fn operation_status(&self) -> CheckOutcome<Status> {
         self.any_status("as every response of an operation has one")
     }
 
     /// Requires the status of an operation, for the reason `since`.
-    pub(crate) fn any_status(&self, since: &str) -> Result<Status, CheckError> {
+    pub(crate) fn any_status(&self, since: &str) -> CheckOutcome<Status> {
         self.status()
             .ok_or_else(|| self.unexpected("a response with a status", since))
     }
 
     /// Requires `succ: true`, for the reason `since`.
-    pub(crate) fn accepted(&self, since: &str) -> Result<&Self, CheckError> {
+    pub(crate) fn accepted(&self, since: &str) -> CheckOutcome<&Self> {
         self.expect(self.decision() == Some(true), "succ true", since)
     }
 
     /// Requires `succ: false`, for the reason `since`.
-    pub(crate) fn rejected(&self, since: &str) -> Result<&Self, CheckError> {
+    pub(crate) fn rejected(&self, since: &str) -> CheckOutcome<&Self> {
         self.expect(self.decision() == Some(false), "succ false", since)
     }
 
     /// Requires `succ` of any value, for the reason `since`.
-    pub(crate) fn any_decision(&self, since: &str) -> Result<bool, CheckError> {
+    pub(crate) fn any_decision(&self, since: &str) -> CheckOutcome<bool> {
         self.decision()
             .ok_or_else(|| self.unexpected("a response with succ", since))
     }
 
     /// Requires a message for users.
-    pub(crate) fn has_msg(&self) -> Result<&Self, CheckError> {
+    pub(crate) fn has_msg(&self) -> CheckOutcome<&Self> {
         let expected = "a msg with the reason: users read it in events and rejections";
         let got = format!("{}, without a msg", self.summary());
         self.check(!self.msg().trim().is_empty(), expected, got)?;
         Ok(self)
     }
 
-    fn expect(&self, is_met: bool, expected: &str, since: &str) -> Result<&Self, CheckError> {
+    fn expect(&self, is_met: bool, expected: &str, since: &str) -> CheckOutcome<&Self> {
         if is_met {
             Ok(self)
         } else {
@@ -227,6 +247,16 @@ pub(crate) fn in_any_case<'a>(body: &'a Map<String, Value>, name: &str) -> Optio
         let mut fields = body.iter();
         fields.find_map(|(other, value)| other.eq_ignore_ascii_case(name).then_some(value))
     })
+}
+
+/// A value as JSON of at most 120 characters.
+fn cut(value: &Value) -> String {
+    const LONGEST: usize = 120;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
 }
 
 fn as_bool(value: &Value) -> Option<bool> {

@@ -118,7 +118,7 @@ impl Source {
     }
 
     /// The field of the request, and its value; `None` for a static address.
-    fn field(&self) -> Option<(&'static str, &Value)> {
+    pub(crate) fn field(&self) -> Option<(&'static str, &Value)> {
         match self {
             Self::Pod(sent) => Some(("podBackend", sent)),
             Self::Service(sent) => Some(("serviceBackend", sent)),
@@ -205,13 +205,13 @@ impl Backend {
 
 /// `validateBackend` with the operation Create.
 pub(crate) fn validate_backend(
-    load_balancer: &LoadBalancer,
+    lb: &LoadBalancer,
     backend_type: &str,
     parameters: &StringMap,
 ) -> WebhookCall {
     WebhookCall::of::<ValidateBackend>(&ValidateBackendRequest {
         backend_type: BackendType::from(backend_type.to_owned()),
-        lb_info: load_balancer.lb_info.clone(),
+        lb_info: lb.lb_info.clone(),
         operation: Operation::Create,
         parameters: parameters.clone(),
         ..Default::default()
@@ -221,12 +221,12 @@ pub(crate) fn validate_backend(
 /// `validateBackend` with the operation Update and `OldParameters`, as controllers in the field
 /// spell it.
 pub(crate) fn validate_backend_update(
-    load_balancer: &LoadBalancer,
+    lb: &LoadBalancer,
     backend_type: &str,
     parameters: &StringMap,
     old: &StringMap,
 ) -> WebhookCall {
-    validate_backend(load_balancer, backend_type, parameters)
+    validate_backend(lb, backend_type, parameters)
         .with("operation", "Update")
         .with("OldParameters", serde_json::json!(old))
         .without("oldParameters")

@@ -163,7 +163,7 @@ async fn asyn_07(lab: &Lab) -> CheckOutcome {
 }
 
 /// Starts the creation of a load balancer; notes when it is done at once.
-async fn starts_running(lab: &Lab, lb: &LoadBalancer) -> Result<bool, CheckError> {
+async fn starts_running(lab: &Lab, lb: &LoadBalancer) -> CheckOutcome<bool> {
     let is_running = lab.call(&lb.create()).await.operation_status()? == Status::Running;
     if !is_running {
         lab.note(NOTHING_RUNNING);

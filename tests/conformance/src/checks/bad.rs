@@ -92,14 +92,14 @@ async fn bad_03(lab: &Lab) -> CheckOutcome {
     let (Some(before), Some(seen)) = (before, lab.observe().await?) else {
         return Ok(());
     };
-    let lb_info = &valid.load_balancer.lb_info;
+    let lb_info = &valid.lb.lb_info;
     let (before, seen) = (before.load_balancer(lb_info), seen.load_balancer(lb_info));
     let expected = format!("the load balancer unchanged, {before:?}");
     Failure::unless(before == seen, expected, format!("{seen:?}"))
 }
 
 async fn rejected(lab: &Lab, call: &WebhookCall, request: &Request, what: &str) -> CheckOutcome {
-    let reply = lab.call_by(call, request, RequestKind::Invalid).await;
+    let reply = lab.send_instead(call, request).await;
     let got = match reply.http_status() {
         // A redirect changes nothing, either, and 501 is for unknown methods.
         Some(300..=499 | 501) => return Ok(()),
@@ -130,7 +130,7 @@ async fn bad_04(lab: &Lab) -> CheckOutcome {
         body.extend_from_slice(b"\",");
         body.extend_from_slice(small.strip_prefix(b"{").unwrap_or_default());
         let request = Request::post(call.webhook(), body);
-        let reply = lab.call_by(&call, &request, RequestKind::Invalid).await;
+        let reply = lab.send_instead(&call, &request).await;
         let what = format!("{} with a body of 10 MiB", call.webhook());
         // A driver may close the connection, and its response may then be lost.
         let is_closed = matches!(reply.no_response(), Some(NoResponse::Closed(_)));
@@ -164,9 +164,7 @@ async fn bad_05(lab: &Lab) -> CheckOutcome {
         bad.extend(wrong_types(lab, &valid));
         for bad in bad {
             // BAD-01 and BAD-02 verify the responses.
-            let reply = lab
-                .call_by(&bad.call, &bad.request, RequestKind::Invalid)
-                .await;
+            let reply = lab.send_instead(&bad.call, &bad.request).await;
             if reply.no_response().is_some() {
                 // The driver may never respond again.
                 break;

@@ -24,7 +24,7 @@ async fn conc_01(lab: &Lab) -> CheckOutcome {
     let backends = lab.given_backends(&lb, lab.concurrency()).await?;
     lab.run.require("ENS-01")?;
     concurrently(lab, backends.iter().map(Backend::ensure).collect()).await?;
-    lab.are_registered(&backends).await
+    lab.are_registered(&lb, &backends).await
 }
 
 check! { "CONC-02" CONC_02 = conc_02, Must Conc, observer Improves, needs [LoadBalancer, Backend],
@@ -41,7 +41,7 @@ async fn conc_02(lab: &Lab) -> CheckOutcome {
     for _ in 0..3 {
         let backend = lab.given_backend(&lb).await?;
         concurrently(lab, vec![backend.ensure(); lab.repeats()]).await?;
-        lab.are_registered(&[backend]).await?;
+        lab.are_registered(&lb, &[backend]).await?;
     }
     Ok(())
 }
@@ -95,21 +95,21 @@ async fn conc_04(lab: &Lab) -> CheckOutcome {
         .zip(&old)
         .flat_map(|(new, old)| [new.ensure(), old.deregister()]);
     concurrently(lab, calls.collect()).await?;
-    lab.are_registered(&new).await?;
-    lab.are_deregistered(&old).await
+    lab.are_registered(&lb, &new).await?;
+    lab.are_deregistered(&lb, &old).await
 }
 
 /// Makes all calls at the same time, each until it succeeds.
 pub(super) async fn concurrently(
     lab: &Lab,
     calls: Vec<WebhookCall>,
-) -> Result<Vec<DriverReply>, CheckError> {
+) -> CheckOutcome<Vec<DriverReply>> {
     let replies = join_all(calls.iter().map(|call| until_succ(lab, call))).await;
     replies.into_iter().collect()
 }
 
 /// Repeats a call after Fail, as controllers do: a cloud may be busy for a moment.
-async fn until_succ(lab: &Lab, call: &WebhookCall) -> Result<DriverReply, CheckError> {
+async fn until_succ(lab: &Lab, call: &WebhookCall) -> CheckOutcome<DriverReply> {
     for _ in 1..TRIES {
         let reply = lab.until_done(call).await?;
         if reply.status() == Some(Status::Succ) {

@@ -84,14 +84,11 @@ async fn drg_05(lab: &Lab) -> CheckOutcome {
     let first = lab.given_bound(first).await?;
     let second = lab.given_bound(second).await?;
     let third = lab.given_bound(third).await?;
-    let Some(before) = lab.observed_backends(&lb.lb_info).await? else {
+    let Some(before) = lab.observed(&lb.lb_info, BOUND).await? else {
         return Ok(());
     };
     lab.given_deregistered(&second).await?;
-    let after = lab
-        .observed_backends(&lb.lb_info)
-        .await?
-        .unwrap_or_default();
+    let after = lab.observed(&lb.lb_info, BOUND).await?.unwrap_or_default();
     for Backend { addr, .. } in [&first, &third] {
         let (before, after) = (before.backend(addr), after.backend(addr));
         let other = &second.addr;

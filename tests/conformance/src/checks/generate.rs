@@ -18,7 +18,7 @@ async fn address(
     lab: &Lab,
     call: &WebhookCall,
     since: &str,
-) -> Result<(String, DriverReply), CheckError> {
+) -> CheckOutcome<(String, DriverReply)> {
     let reply = lab.succeeds(call, since).await?;
     let addr = reply.backend_addr().unwrap_or_default().to_owned();
     let expected = format!("a backendAddr that is not empty, {since}");
@@ -27,13 +27,13 @@ async fn address(
 }
 
 /// [`address`] as part of the setup.
-async fn given_address(lab: &Lab, backend: &Backend) -> Result<String, CheckError> {
+async fn given_address(lab: &Lab, backend: &Backend) -> CheckOutcome<String> {
     let given = address(lab, &backend.generate(), COMPLETE).await;
     Ok(given.blocked_by(backend.source.prerequisite())?.0)
 }
 
 /// [`given_address`], verified to be the same each time, for comparisons.
-async fn stable_address(lab: &Lab, backend: &Backend) -> Result<String, CheckError> {
+async fn stable_address(lab: &Lab, backend: &Backend) -> CheckOutcome<String> {
     let first = given_address(lab, backend).await?;
     let again = given_address(lab, backend).await?;
     let expected = format!("backendAddr {first:?} each time");
@@ -192,7 +192,7 @@ check! { "GEN-06" GEN_06 = gen_06, Must Gen, observer Required,
 
 async fn gen_06(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
-    let before = lab.observed_created(&lb.lb_info).await?;
+    let before = lab.given_observed(&lb.lb_info).await?;
     let mut addresses = Vec::new();
     for backend in lab.generated_backends(&lb) {
         for _ in 0..lab.repeats().max(1) {
@@ -200,7 +200,7 @@ async fn gen_06(lab: &Lab) -> CheckOutcome {
         }
     }
     let since = "since the check only requested addresses";
-    if let Some(now) = lab.observed_created(&lb.lb_info).await?
+    if let Some(now) = lab.given_observed(&lb.lb_info).await?
         && let Some(addr) = addresses.iter().find(|addr| now.bindings(addr) > 0)
     {
         let expected = format!("{addr} not registered, {since}");
@@ -317,7 +317,7 @@ async fn undeclared(lab: &Lab, backend: &Backend, feature: &str) -> CheckOutcome
 }
 
 /// Requires Fail with a message, or Running; an address in a Succ is for the caller to verify.
-fn no_success(reply: &DriverReply, since: &str) -> Result<Option<String>, CheckError> {
+fn no_success(reply: &DriverReply, since: &str) -> CheckOutcome<Option<String>> {
     match reply.any_status(since)? {
         Status::Running => Ok(None),
         Status::Fail => reply.has_msg().map(|_| None),

@@ -89,7 +89,7 @@ fn took(reply: &DriverReply) -> String {
 async fn during<T>(
     lab: &Lab,
     work: impl Future<Output = T>,
-) -> (T, Result<Vec<DriverReply>, CheckError>) {
+) -> (T, CheckOutcome<Vec<DriverReply>>) {
     let done = AtomicBool::new(false);
     let work = async {
         let output = work.await;
@@ -116,23 +116,23 @@ async fn during<T>(
 }
 
 /// Calls that change nothing but the check's own load balancer.
-async fn calls(lab: &Lab, load_balancer: Option<&LoadBalancer>) -> Vec<WebhookCall> {
+async fn calls(lab: &Lab, lb: Option<&LoadBalancer>) -> Vec<WebhookCall> {
     let mut calls = Vec::new();
-    if let Some(load_balancer) = load_balancer {
+    if let Some(lb) = lb {
         for _ in 0..CONCURRENCY / 2 {
-            match lab.given_backend(load_balancer).await {
+            match lab.given_backend(lb).await {
                 Ok(backend) => calls.push(backend.ensure()),
                 Err(_) => break,
             }
         }
         if lab.generates_addresses() {
             for _ in 0..CONCURRENCY / 4 {
-                calls.push(lab.backend(load_balancer).generate());
+                calls.push(lab.backend(lb).generate());
             }
         }
     }
     let not_created = lab.load_balancer();
-    let of = load_balancer.unwrap_or(&not_created);
+    let of = lb.unwrap_or(&not_created);
     let types = lab.backend_types();
     while calls.len() < CONCURRENCY {
         calls.push(match types.first() {
@@ -157,7 +157,7 @@ async fn hlth_03(lab: &Lab) -> CheckOutcome {
     let reply = lab.call(&healthz()).await;
     is_healthy(&reply, "since the driver works").blocked_by("HLTH-01")?;
     let request = Request::post("healthz", Bytes::new());
-    let reply = lab.unusual(&request, "healthz").await;
+    let reply = lab.send(&request, "healthz", RequestKind::Unusual).await;
     is_healthy(&reply, "as for {}: the request has no fields")
 }
 

@@ -198,33 +198,8 @@ impl PodName {
 ///
 /// # Errors
 /// [`CheckError::Failed`], when it is not a list of pods with names and namespaces.
-fn kept(reply: &DriverReply) -> Result<Vec<PodName>, CheckError> {
-    let wrong = |got: String| {
-        let expected = "doNotDeregister as an array of Pod objects, each with metadata.name and \
-                        metadata.namespace, or null";
-        Err(reply.failed(expected, got))
-    };
-    let pods = match reply.field("doNotDeregister") {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::Array(pods)) => pods,
-        Some(other) => return wrong(format!("doNotDeregister {}", cut(other))),
-    };
-    let mut names = Vec::new();
-    for pod in pods {
-        match PodName::of(pod) {
-            Some(name) => names.push(name),
-            None => return wrong(format!("an entry {}", cut(pod))),
-        }
-    }
-    Ok(names)
-}
-
-/// A value as JSON of at most 120 characters.
-fn cut(value: &Value) -> String {
-    const LONGEST: usize = 120;
-    let text = value.to_string();
-    match text.char_indices().nth(LONGEST) {
-        None => text,
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
+fn kept(reply: &DriverReply) -> CheckOutcome<Vec<PodName>> {
+    let expected = "doNotDeregister as an array of Pod objects, each with metadata.name and \
+                    metadata.namespace, or null";
+    reply.list("doNotDeregister", expected, PodName::of)
 }

@@ -51,12 +51,12 @@ check! { "LAT-02" LAT_02 = lat_02, Should Lat, runs Last,
 async fn lat_02(lab: &Lab) -> CheckOutcome {
     call_all_webhooks(lab).await;
     // At least as many as repetitions, because one slow call of three proves nothing.
-    let load_balancer = lab.load_balancer();
-    let parameters = lab.backend(&load_balancer).parameters;
+    let lb = lab.load_balancer();
+    let parameters = lab.backend(&lb).parameters;
     let backend_type = lab.backend_types().first().copied().unwrap_or("Pod");
     let validations = [
-        load_balancer.validate(),
-        validate_backend(&load_balancer, backend_type, &parameters),
+        lb.validate(),
+        validate_backend(&lb, backend_type, &parameters),
     ];
     for call in validations {
         let made = usual_times(lab, call.webhook()).len();

@@ -72,41 +72,30 @@ async fn life_04(lab: &Lab) -> CheckOutcome {
     let new = old.split_off(BACKENDS);
     let old = lab.given_all_bound(old).await?;
     let all: Vec<&Backend> = old.iter().chain(&new).collect();
-    for (new, old) in new.chunks(SURGE).zip(old.chunks(SURGE)) {
-        let register = new.iter().map(Backend::ensure).collect();
-        during(lab, &all, concurrently(lab, register)).await?;
-        let deregister = old.iter().map(Backend::deregister).collect();
-        during(lab, &all, concurrently(lab, deregister)).await?;
-    }
-    lab.are_registered(&new).await?;
-    lab.are_deregistered(&old).await
-}
-
-/// Verifies during and after the work that enough backends are registered.
-async fn during<T>(
-    lab: &Lab,
-    all: &[&Backend],
-    work: impl Future<Output = Result<T, CheckError>>,
-) -> CheckOutcome {
-    let watch = async {
-        while enough(lab, all).await? {
+    let until_too_few = async || -> CheckOutcome {
+        while has_enough(lab, &lb, &all).await? {
             tokio::time::sleep(PAUSE).await;
         }
         std::future::pending().await
     };
-    tokio::select! {
-        done = work => {
-            done?;
-            enough(lab, all).await.map(drop)
+    for (new, old) in new.chunks(SURGE).zip(old.chunks(SURGE)) {
+        let register: Vec<_> = new.iter().map(Backend::ensure).collect();
+        let deregister = old.iter().map(Backend::deregister).collect();
+        for calls in [register, deregister] {
+            tokio::select! {
+                done = concurrently(lab, calls) => done.map(drop)?,
+                failed = until_too_few() => return failed,
+            }
+            has_enough(lab, &lb, &all).await?;
         }
-        failed = watch => failed,
     }
+    lab.are_registered(&lb, &new).await?;
+    lab.are_deregistered(&lb, &old).await
 }
 
 /// Fails when fewer than [`BACKENDS`] are registered; `false` without an observer.
-async fn enough(lab: &Lab, all: &[&Backend]) -> Result<bool, CheckError> {
-    let lb_info = all.first().map(|one| one.lb_info.clone());
-    let Some(seen) = lab.observed_backends(&lb_info.unwrap_or_default()).await? else {
+async fn has_enough(lab: &Lab, lb: &LoadBalancer, all: &[&Backend]) -> CheckOutcome<bool> {
+    let Some(seen) = lab.observed(&lb.lb_info, BOUND).await? else {
         return Ok(false);
     };
     let count = all
@@ -189,10 +178,7 @@ async fn life_06(lab: &Lab) -> CheckOutcome {
 }
 
 /// Makes calls, and returns those that fail and have to be repeated.
-async fn failed(
-    lab: &Lab,
-    calls: &[WebhookCall],
-) -> Result<Vec<(WebhookCall, DriverReply)>, CheckError> {
+async fn failed(lab: &Lab, calls: &[WebhookCall]) -> CheckOutcome<Vec<(WebhookCall, DriverReply)>> {
     let mut failed = Vec::new();
     for call in calls {
         let reply = lab.until_done(call).await?;

@@ -76,7 +76,7 @@ async fn lst_03(lab: &Lab) -> CheckOutcome {
     let [foreign, backend, _] = lab.given_three(&lb).await?;
     lab.given_bound(backend).await?;
     lab.modify_backend("foreign", &foreign).await?;
-    let before = lab.observed_backends(&lb.lb_info).await?;
+    let before = lab.observed(&lb.lb_info, BOUND).await?;
     for _ in 0..2 {
         listed(lab, &lb.lb_info).await.blocked_by("LST-01")?;
     }
@@ -149,14 +149,16 @@ async fn lst_06(lab: &Lab) -> CheckOutcome {
     // So that there is a backend elsewhere.
     lab.given_registered_backend().await?;
     let unknown = lab.unknown_load_balancer().lb_info;
-    let list = listed_if_any(lab, &unknown).await?;
-    match list.as_ref().map(|list| (list, list.backends.first())) {
-        Some((list, Some(listed))) => {
-            let got = format!("backend {}", listed.addr);
-            Err(list.reply.failed("Fail, or an empty list", got))
-        }
-        _ => Ok(()),
+    let reply = lab.until_done(&list(lab, &unknown)).await?;
+    if reply.status() != Some(Status::Succ) {
+        return Ok(());
     }
+    let list = List::of(reply)?;
+    let Some(listed) = list.backends.first() else {
+        return Ok(());
+    };
+    let got = format!("backend {}", listed.addr);
+    Err(list.reply.failed("Fail, or an empty list", got))
 }
 
 pub(super) fn list(lab: &Lab, lb_info: &StringMap) -> WebhookCall {
@@ -183,6 +185,17 @@ struct List {
 }
 
 impl List {
+    /// The backends in a response.
+    ///
+    /// # Errors
+    /// [`CheckError::Failed`], unless they are a list of backends.
+    fn of(reply: DriverReply) -> CheckOutcome<Self> {
+        let expected = "backends as an array of objects, each with a backendAddr, and with \
+                        parameters and recordID if the driver knows them";
+        let backends = reply.list("backends", expected, |entry| read(entry.as_object()?))?;
+        Ok(Self { reply, backends })
+    }
+
     fn find(&self, addr: &str) -> Option<&Listed> {
         self.backends.iter().find(|listed| listed.addr == addr)
     }
@@ -191,7 +204,7 @@ impl List {
     ///
     /// # Errors
     /// [`CheckError::Failed`], when it is not listed.
-    fn has(&self, addr: &str) -> Result<&Listed, CheckError> {
+    fn has(&self, addr: &str) -> CheckOutcome<&Listed> {
         self.find(addr).ok_or_else(|| {
             let expected = format!("backend {addr} in the list, since it is registered");
             let addresses: Vec<&str> = self.backends.iter().map(|it| &*it.addr).collect();
@@ -205,58 +218,25 @@ impl List {
 ///
 /// # Errors
 /// [`CheckError::Failed`], unless the driver succeeds with a list of backends.
-async fn listed(lab: &Lab, lb_info: &StringMap) -> Result<List, CheckError> {
+async fn listed(lab: &Lab, lb_info: &StringMap) -> CheckOutcome<List> {
     let since = "since the load balancer exists and the fixture's features name listBackends";
     let reply = lab.succeeds(&list(lab, lb_info), since).await?;
-    let backends = backends(&reply)?;
-    Ok(List { reply, backends })
-}
-
-/// Lists the backends of a load balancer that may not exist; `None` after Fail.
-async fn listed_if_any(lab: &Lab, lb_info: &StringMap) -> Result<Option<List>, CheckError> {
-    let reply = lab.until_done(&list(lab, lb_info)).await?;
-    if reply.status() != Some(Status::Succ) {
-        return Ok(None);
-    }
-    let backends = backends(&reply)?;
-    Ok(Some(List { reply, backends }))
-}
-
-fn backends(reply: &DriverReply) -> Result<Vec<Listed>, CheckError> {
-    let wrong = |got: String| {
-        let expected = "backends as an array of objects, each with a backendAddr, and with \
-                        parameters and recordID if the driver knows them";
-        Err(reply.failed(expected, got))
-    };
-    let entries = match reply.field("backends") {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::Array(entries)) => entries,
-        Some(other) => return wrong(format!("backends {other}")),
-    };
-    let mut backends = Vec::new();
-    for entry in entries {
-        match entry.as_object().and_then(read) {
-            Some(listed) => backends.push(listed),
-            None => return wrong(format!("an entry {entry}")),
-        }
-    }
-    Ok(backends)
+    List::of(reply)
 }
 
 fn read(entry: &Map<String, Value>) -> Option<Listed> {
     let known = |name: &str| in_any_case(entry, name).filter(|value| !value.is_null());
+    let addr = known("backendAddr")?.as_str()?.to_owned();
+    let parameters = known("parameters").map(|map| map.as_object().cloned());
+    let record_id = known("recordID")
+        .map_or(Some(""), Value::as_str)?
+        .to_owned();
     Some(Listed {
-        addr: known("backendAddr")?
-            .as_str()
-            .filter(|addr| !addr.is_empty())?
-            .to_owned(),
-        parameters: match known("parameters") {
-            Some(parameters) => Some(parameters.as_object()?.clone()),
+        addr: Some(addr).filter(|addr| !addr.is_empty())?,
+        parameters: match parameters {
+            Some(parameters) => Some(parameters?),
             None => None,
         },
-        record_id: match known("recordID") {
-            Some(record_id) => record_id.as_str()?.to_owned(),
-            None => String::new(),
-        },
+        record_id,
     })
 }

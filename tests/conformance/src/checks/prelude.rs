@@ -8,6 +8,7 @@ pub(super) use crate::check::{Check, Concurrency, Need, Observer};
 pub(super) use crate::classification::{Feature, Group, Level};
 pub(super) use crate::exchange::{Exchange, NoResponse, Received, RequestKind};
 pub(super) use crate::lab::Lab;
+pub(super) use crate::lab::cloud::{BOUND, CREATED};
 pub(super) use crate::outcome::{Blame as _, CheckError, CheckOutcome, Failure};
 pub(super) use crate::transport::Request;
 pub(super) use lbcf_driver_sdk::webhook::StringMap;
@@ -15,9 +16,6 @@ pub(super) use serde_json::{Map, Value, json};
 pub(super) use std::sync::Arc;
 pub(super) use std::time::Duration;
 pub(super) use tokio::time::Instant;
-
-/// Why a load balancer has to be in the cloud.
-pub(super) const CREATED: &str = "since it was created";
 
 /// Why a call with the fixture's `unknownLBInfo` has to fail.
 pub(super) const UNKNOWN: &str = "since the fixture declares that no load balancer has this lbInfo";

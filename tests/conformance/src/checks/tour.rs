@@ -6,7 +6,7 @@ use super::{jpd, lst};
 use lbcf_driver_sdk::webhook::{Class, Obligation, WebhookInfo};
 use std::collections::BTreeMap;
 
-/// The webhooks of this driver: the nine that every driver has (b12), and judgePodDeregister and
+/// The webhooks of this driver: the nine that every driver has, and judgePodDeregister and
 /// listBackends if its features name them.
 pub(super) fn webhooks(lab: &Lab) -> impl Iterator<Item = &'static WebhookInfo> {
     lbcf_driver_sdk::webhook::ALL
@@ -50,17 +50,17 @@ pub(super) async fn call_all_webhooks(lab: &Lab) {
     if called_webhooks(lab).all(|webhook| called(webhook.name)) {
         return;
     }
-    let mut load_balancer = lab.load_balancer();
+    let mut lb = lab.load_balancer();
     lab.call(&healthz()).await;
-    lab.call(&load_balancer.validate()).await;
-    load_balancer.lb_info = match lab.until_done(&load_balancer.create()).await {
-        Ok(reply) => reply.identity(&load_balancer.sample.lb_spec),
-        Err(_) => load_balancer.sample.lb_spec.clone(),
+    lab.call(&lb.validate()).await;
+    lb.lb_info = match lab.until_done(&lb.create()).await {
+        Ok(reply) => reply.identity(&lb.sample.lb_spec),
+        Err(_) => lb.sample.lb_spec.clone(),
     };
-    lab.call(&load_balancer.ensure()).await;
-    let mut backend = lab.backend(&load_balancer);
+    lab.call(&lb.ensure()).await;
+    let mut backend = lab.backend(&lb);
     let backend_type = lab.backend_types().first().copied().unwrap_or("Pod");
-    let validate = validate_backend(&load_balancer, backend_type, &backend.parameters);
+    let validate = validate_backend(&lb, backend_type, &backend.parameters);
     lab.call(&validate).await;
     if backend.source != Source::Static {
         let reply = lab.call(&backend.generate()).await;
@@ -69,13 +69,13 @@ pub(super) async fn call_all_webhooks(lab: &Lab) {
     }
     lab.call(&backend.ensure()).await;
     if lab.has(Feature::ListBackends) {
-        lab.call(&lst::list(lab, &load_balancer.lb_info)).await;
+        lab.call(&lst::list(lab, &lb.lb_info)).await;
     }
     if lab.has(Feature::JudgePodDeregister) {
         lab.call(&jpd::judge(&jpd::not_ready(lab))).await;
     }
     lab.call(&backend.deregister()).await;
-    lab.call(&load_balancer.delete()).await;
+    lab.call(&lb.delete()).await;
 }
 
 pub(super) fn class_of(name: &str) -> Option<Class> {

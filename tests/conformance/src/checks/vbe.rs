@@ -168,7 +168,7 @@ check! { "VBE-05" VBE_05 = vbe_05, Must Vbe, observer Improves, needs [LoadBalan
 
 async fn vbe_05(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
-    let before = lab.observed_created(&lb.lb_info).await?;
+    let before = lab.given_observed(&lb.lb_info).await?;
     let samples = &lab.run.fixture.backend.parameters;
     let old = &lab.valid_parameters()[0];
     for backend_type in lab.backend_types() {

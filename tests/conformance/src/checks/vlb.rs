@@ -121,7 +121,7 @@ check! { "VLB-04" VLB_04 = vlb_04, Must Vlb, observer Required, needs [LoadBalan
 async fn vlb_04(lab: &Lab) -> CheckOutcome {
     let given = lab.given_load_balancer().await?;
     let before = lab.observe().await?;
-    let own_before = lab.observed_created(&given.lb_info).await?;
+    let own_before = lab.given_observed(&given.lb_info).await?;
 
     // Two of each kind, because validations may be slow, and each is repeated many times.
     let samples = &lab.run.fixture.load_balancer;

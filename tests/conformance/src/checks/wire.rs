@@ -250,8 +250,7 @@ async fn wire_09(lab: &Lab) -> CheckOutcome {
     call_all_webhooks(lab).await;
     for webhook in webhooks(lab) {
         let request = Request::post(format!("{}/", webhook.name), "{}");
-        lab.exchange(&request, Some(webhook.name), RequestKind::Invalid)
-            .await;
+        lab.send(&request, webhook.name, RequestKind::Invalid).await;
     }
     let exchanges = webhook_calls(lab, |_| true);
     first_problem("no redirect", exchanges, |_, exchange| {
@@ -331,7 +330,9 @@ async fn wire_12(lab: &Lab) -> CheckOutcome {
         for call in [healthz(), lb.validate()] {
             let header = HeaderValue::from_static(content_type);
             let request = lab.request_of(&call).with(CONTENT_TYPE, header);
-            let reply = lab.unusual(&request, call.webhook()).await;
+            let reply = lab
+                .send(&request, call.webhook(), RequestKind::Unusual)
+                .await;
             is_valid(&reply, &format!("with content-type {content_type}"))?;
         }
     }
@@ -339,14 +340,10 @@ async fn wire_12(lab: &Lab) -> CheckOutcome {
     let requests: Vec<_> = (0..3).map(|_| lab.request_of(&call)).collect();
     let began = Instant::now();
     let timeout = lab.run.timeout(call.webhook());
-    let outcomes = lab
-        .run
-        .transport
-        .send_over_one_connection(&requests, timeout)
-        .await;
-    for (request, outcome) in requests.iter().zip(outcomes) {
-        let info = (Some(call.webhook()), RequestKind::Unusual, began.elapsed());
-        let reply = DriverReply::new(lab.recorded(request, info, outcome));
+    let (run, purpose) = (&lab.run, lab.purpose(call.webhook(), RequestKind::Unusual));
+    let sending = run.transport.send_over_one_connection(&requests, timeout);
+    for (request, outcome) in requests.iter().zip(sending.await) {
+        let reply = run.recorded(purpose, request, began.elapsed(), outcome);
         is_valid(&reply, "over a reused connection")?;
     }
     Ok(())

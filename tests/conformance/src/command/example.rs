@@ -18,7 +18,7 @@ pub(super) fn of(group: Group) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lbcf_driver_sdk::webhook;
+    use lbcf_driver_sdk::webhook::*;
     use serde_json::Value;
 
     #[test]
@@ -43,35 +43,26 @@ mod tests {
 
     /// Panics unless the SDK accepts the request.
     fn read(webhook: &str, request: Value) {
-        use webhook::*;
-        let wrong = match webhook {
-            "healthz" => None,
-            "validateLoadBalancer" => {
-                serde_json::from_value::<ValidateLoadBalancerRequest>(request).err()
-            }
-            "createLoadBalancer" => {
-                serde_json::from_value::<CreateLoadBalancerRequest>(request).err()
-            }
-            "ensureLoadBalancer" => {
-                serde_json::from_value::<EnsureLoadBalancerRequest>(request).err()
-            }
-            "deleteLoadBalancer" => {
-                serde_json::from_value::<DeleteLoadBalancerRequest>(request).err()
-            }
-            "validateBackend" => serde_json::from_value::<ValidateBackendRequest>(request).err(),
-            "generateBackendAddr" => {
-                serde_json::from_value::<GenerateBackendAddrRequest>(request).err()
-            }
-            "ensureBackend" => serde_json::from_value::<EnsureBackendRequest>(request).err(),
-            "deregisterBackend" => {
-                serde_json::from_value::<DeregisterBackendRequest>(request).err()
-            }
-            "judgePodDeregister" => {
-                serde_json::from_value::<JudgePodDeregisterRequest>(request).err()
-            }
-            "listBackends" => serde_json::from_value::<ListBackendsRequest>(request).err(),
-            other => panic!("{other}"),
-        };
+        fn reader<W: Webhook>() -> (&'static str, fn(Value) -> Option<serde_json::Error>) {
+            (W::INFO.name, |request| {
+                serde_json::from_value::<W::Request>(request).err()
+            })
+        }
+        let readers = [
+            reader::<Healthz>(),
+            reader::<ValidateLoadBalancer>(),
+            reader::<CreateLoadBalancer>(),
+            reader::<EnsureLoadBalancer>(),
+            reader::<DeleteLoadBalancer>(),
+            reader::<ValidateBackend>(),
+            reader::<GenerateBackendAddr>(),
+            reader::<EnsureBackend>(),
+            reader::<DeregisterBackend>(),
+            reader::<JudgePodDeregister>(),
+            reader::<ListBackends>(),
+        ];
+        let (_, read) = readers.iter().find(|(name, _)| *name == webhook).unwrap();
+        let wrong = read(request);
         assert!(wrong.is_none(), "{webhook}: {wrong:?}");
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit, CommandError> {
 
 fn explain(page: &mut Page, check: &Check) {
     let title = format!("{} {} ({})", check.id, check.level, check.group.about());
-    let title = page.paint.strong(title);
+    let title = page.paint.strong(&title);
     page.line(&title);
     page.paragraph("  ", check.rule);
     page.gap();

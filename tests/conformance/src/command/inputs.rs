@@ -64,15 +64,11 @@ impl RunInputs {
 
     pub(super) fn driver(&self, args: &RunArgs) -> Result<DriverSource, CommandError> {
         if let Some(command) = &args.exec {
-            let path = match (&args.exec_path, &self.fixture.endpoint.url) {
-                (Some(path), _) => path.clone(),
-                (None, Some(url)) => path_of(url),
-                (None, None) => String::new(),
-            };
-            let path = path.trim_matches('/').to_owned();
+            let of_fixture = || self.fixture.endpoint.url.as_deref().map(path_of);
+            let path = args.exec_path.clone().or_else(of_fixture);
             return Ok(DriverSource::Exec {
                 command: command.clone(),
-                path,
+                path: path.unwrap_or_default().trim_matches('/').to_owned(),
             });
         }
         let of_fixture = || self.fixture.endpoint.url.clone().map(Secret);
@@ -86,21 +82,22 @@ impl RunInputs {
 
     /// The message about the fixture before the run.
     pub(super) fn fixture_message(&self, args: &RunArgs) -> String {
-        let found = |ignored: &Vec<String>| {
-            let source = self.fixture.source.as_deref().unwrap_or_default();
-            let lines = ignored.iter().map(|part| format!("\n  ignored: {part}"));
-            format!(
-                "fixture: {source}, served by the driver{}",
-                lines.collect::<String>()
-            )
-        };
-        match &self.path {
-            None => self.ignored.as_ref().map_or_else(|| "no fixture: the kit uses neutral values and skips more checks; `lbcf conformance init` writes a first one".to_owned(), found),
-            Some(path) if args.fixture.is_none() => {
-                format!("fixture: {}, found in this folder", path.display())
-            }
-            Some(path) => format!("fixture: {}", path.display()),
+        if let Some(path) = &self.path {
+            let is_found = args.fixture.is_none();
+            let found = if is_found {
+                ", found in this folder"
+            } else {
+                ""
+            };
+            return format!("fixture: {}{found}", path.display());
         }
+        let Some(ignored) = &self.ignored else {
+            return "no fixture: the kit uses neutral values and skips more checks; `lbcf conformance init` writes a first one".to_owned();
+        };
+        let source = self.fixture.source.as_deref().unwrap_or_default();
+        let lines = ignored.iter().map(|part| format!("\n  ignored: {part}"));
+        let lines: String = lines.collect();
+        format!("fixture: {source}, served by the driver{lines}")
     }
 }
 

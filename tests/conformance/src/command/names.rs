@@ -8,27 +8,22 @@ use clap::ValueEnum as _;
 
 /// The names of checks and groups of a flag, without empty ones.
 pub(super) fn read(flag: &str, names: &[String]) -> Result<Vec<String>, CommandError> {
-    let mut read = Vec::new();
-    for name in names.iter().map(|name| name.trim()) {
-        if name.is_empty() {
-            continue;
-        }
-        if checks::by_id(name).is_none() && Group::from_str(name, true).is_err() {
-            let problem = unknown(name, true);
-            return Err(CommandError::usage(format!("{flag}: {problem}")));
-        }
-        read.push(name.to_ascii_uppercase());
-    }
-    Ok(read)
+    let names = names.iter().map(|name| name.trim());
+    let known =
+        |name: &str| match checks::by_id(name).is_some() || Group::from_str(name, true).is_ok() {
+            true => Ok(name.to_ascii_uppercase()),
+            false => Err(CommandError::usage(format!(
+                "{flag}: {}",
+                unknown(name, true)
+            ))),
+        };
+    names.filter(|name| !name.is_empty()).map(known).collect()
 }
 
 /// The checks with these ids, compared without regard to case.
 pub(super) fn checks(ids: &[String]) -> Result<Vec<&'static Check>, CommandError> {
-    ids.iter()
-        .map(|id| {
-            checks::by_id(id.trim()).ok_or_else(|| CommandError::usage(unknown(id.trim(), false)))
-        })
-        .collect()
+    let check = |id: &str| checks::by_id(id).ok_or_else(|| CommandError::usage(unknown(id, false)));
+    ids.iter().map(|id| check(id.trim())).collect()
 }
 
 /// The message for an unknown name.
@@ -50,24 +45,18 @@ fn meant(name: &str, groups_too: bool) -> Option<String> {
     let letters: String = name.chars().filter(is_letter).take(10).collect();
     let digits: String = name.chars().filter(char::is_ascii_digit).take(10).collect();
     let near = |group: &Group| strsim::osa_distance(&letters.to_ascii_uppercase(), group.id());
-    let group = Group::ALL
-        .into_iter()
-        .min_by_key(near)
-        .filter(|group| near(group) <= 1)?;
-    let of_group = || {
-        checks::all()
-            .filter(move |check| check.group == group)
-            .map(|check| check.id)
-    };
+    let nearest = Group::ALL.into_iter().min_by_key(near);
+    let group = nearest.filter(|group| near(group) <= 1)?;
     let number: Option<u32> = digits.parse().ok();
     let id = number.map(|number| format!("{}-{number:02}", group.id()));
     match id {
         Some(id) if checks::by_id(&id).is_some() => Some(id),
         _ if groups_too => Some(group.id().to_owned()),
-        _ => match (of_group().next(), of_group().last()) {
-            (Some(first), Some(last)) => Some(format!("one of {first} to {last}")),
-            _ => None,
-        },
+        _ => {
+            let mut of_group = checks::all().filter(|check| check.group == group);
+            let (first, last) = (of_group.next()?, of_group.last()?);
+            Some(format!("one of {} to {}", first.id, last.id))
+        }
     }
 }
 

@@ -96,7 +96,7 @@ async fn send_all(
         let mut page = Page::on_stdout();
         let old = call.exchange;
         let title = format!("{} #{}", call.check, old.sequence);
-        let title = page.paint.strong(title);
+        let title = page.paint.strong(&title);
         page.line(&title);
         match &call.request {
             Err(why) => {

@@ -4,7 +4,7 @@ use super::console::CommandError;
 use super::inputs::{DriverSource, RunInputs};
 use super::run_args::RunArgs;
 use crate::fixture::duration::shown;
-use crate::init::word;
+use crate::output::word;
 use crate::report::FailOn;
 use crate::settings::{Profile, Settings};
 use crate::transport::without_user;

@@ -15,11 +15,12 @@ use crate::selection::{self, Capabilities, Plan};
 use crate::settings::Settings;
 use crate::suite::{Suite, SuiteError};
 use crate::transport::Transport;
+use futures::FutureExt as _;
 use lbcf_serving::secret::Secret;
 use lbcf_serving::signals::Signals;
 use std::io::Stderr;
 use std::sync::Arc;
-use tokio::sync::oneshot;
+use tokio::sync::SetOnce;
 
 pub(super) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
     let mut given = RunInputs::read(&args)?;
@@ -81,13 +82,8 @@ async fn until_signalled(
     progress: &Screen<Stderr>,
     cleans_up: bool,
 ) -> Option<Result<Report, SuiteError>> {
-    let (interrupt, interrupted) = oneshot::channel::<()>();
-    let mut run = Box::pin(suite.run_until(async {
-        // The sender was dropped without a signal.
-        if interrupted.await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }));
+    let interrupt = SetOnce::new();
+    let mut run = Box::pin(suite.run_until(interrupt.wait().map(drop)));
     tokio::select! {
         outcome = &mut run => return Some(outcome),
         name = signals.next() => {
@@ -96,7 +92,7 @@ async fn until_signalled(
         }
     }
     // The run may just have ended.
-    let _ = interrupt.send(());
+    let _ = interrupt.set(());
     tokio::select! {
         outcome = &mut run => Some(outcome),
         _ = signals.next() => None,

@@ -128,12 +128,11 @@ impl FromStr for BudgetArg {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = "expected async=DURATION or total=DURATION, such as async=120s";
         let (name, time) = text.split_once('=').ok_or(wrong)?;
-        let time = |()| {
-            duration::parse(time, duration::LONGEST).map_err(|problem| format!("{name}: {problem}"))
-        };
+        let time = duration::parse(time, duration::LONGEST);
+        let time = time.map_err(|problem| format!("{name}: {problem}"));
         match name {
-            "async" => Ok(Self::Async(time(())?)),
-            "total" => Ok(Self::Total(time(())?)),
+            "async" => time.map(Self::Async),
+            "total" => time.map(Self::Total),
             _ => Err(wrong.to_owned()),
         }
     }
@@ -162,12 +161,10 @@ impl OutputArgs {
         outputs.extend(self.report.clone().map(|path| to(Format::Yaml, Some(path))));
         for (index, output) in outputs.iter().enumerate() {
             if let Some(other) = outputs[..index].iter().find(|o| o.path == output.path) {
-                let path = output.path.as_ref().map(|path| path.display().to_string());
+                let (one, place) = (other.format, output.place());
                 return Err(CommandError::usage(format!(
-                    "{} and {} both go to {}: use a different file for each",
-                    other.format,
+                    "{one} and {} both go to {place}: use a different file for each",
                     output.format,
-                    path.unwrap_or_else(|| "standard output".to_owned())
                 )));
             }
             if let Some(path) = &output.path {

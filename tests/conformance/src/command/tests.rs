@@ -3,8 +3,8 @@ use super::*;
 use crate::output::{Format, Output};
 use crate::settings::Profile;
 use clap::{CommandFactory as _, Parser};
-use std::path::PathBuf;
 use std::time::Duration;
+use tempfile::NamedTempFile;
 
 #[derive(Debug, Parser)]
 struct Cli {
@@ -60,43 +60,11 @@ fn defaults_are_those_of_the_settings() {
 
 #[test]
 fn every_flag_reaches_the_settings() {
-    let args = parse(&[
-        "--url",
-        "http://x",
-        "--profile",
-        "dryrun",
-        "--only",
-        "ens-02,drg",
-        "--only",
-        "CLB",
-        "--skip",
-        "ens-09",
-        "--repeat",
-        "3",
-        "--concurrency",
-        "4",
-        "--jobs",
-        "5",
-        "--seed",
-        "42",
-        "--timeout",
-        "3s",
-        "--budget",
-        "async=9s",
-        "--budget",
-        "total=99s",
-        "--time-scale",
-        "0.5",
-        "--fail-on",
-        "should",
-        "--strict-known",
-        "--fail-fast",
-        "--no-cleanup",
-        "--wait",
-        "7s",
-        "--verbose",
-    ])
-    .unwrap();
+    let args = "--url http://x --profile dryrun --only ens-02,drg --only CLB --skip ens-09 \
+                --repeat 3 --concurrency 4 --jobs 5 --seed 42 --timeout 3s --budget async=9s \
+                --budget total=99s --time-scale 0.5 --fail-on should --strict-known --fail-fast \
+                --no-cleanup --wait 7s --verbose";
+    let args = parse(&args.split(' ').collect::<Vec<_>>()).unwrap();
     let given = RunInputs::read(&args).unwrap();
     let settings = given.settings;
     assert_eq!(settings.profile, Some(Profile::DryRun));
@@ -222,48 +190,16 @@ fn the_command_line_gives_the_run_again_without_secrets() {
         ]),
         "lbcf conformance run --url http://x/lbcf --seed 7"
     );
-    let all = [
-        "--exec",
-        "./it's {port}",
-        "--exec-path",
-        "/lbcf",
-        "--wait",
-        "1m",
-        "--token-file",
-        "t",
-        "--profile",
-        "all",
-        "--only",
-        "ENS-02,DRG",
-        "--skip",
-        "DRG-08",
-        "--strict-known",
-        "--observe-cmd",
-        "./look {port}",
-        "--repeat",
-        "3",
-        "--concurrency",
-        "4",
-        "--jobs",
-        "5",
-        "--seed",
-        "42",
-        "--timeout",
-        "3s",
-        "--budget",
-        "async=9s",
-        "--budget",
-        "total=2m",
-        "--time-scale",
-        "0.5",
-        "--fail-on",
-        "should",
-        "--fail-fast",
-        "--no-cleanup",
-    ];
-    let shown = line(&all);
-    let quoted = all.map(crate::init::word).join(" ");
-    assert_eq!(shown, format!("lbcf conformance run {quoted}"));
+    // Between two spaces, as some values have one.
+    let all = "--exec  ./it's {port}  --exec-path  /lbcf  --wait  1m  --token-file  t  \
+               --profile  all  --only  ENS-02,DRG  --skip  DRG-08  --strict-known  \
+               --observe-cmd  ./look {port}  --repeat  3  --concurrency  4  --jobs  5  \
+               --seed  42  --timeout  3s  --budget  async=9s  --budget  total=2m  \
+               --time-scale  0.5  --fail-on  should  --fail-fast  --no-cleanup";
+    let all: Vec<&str> = all.split("  ").collect();
+    let quoted: Vec<String> = all.iter().map(|text| crate::output::word(text)).collect();
+    let quoted = quoted.join(" ");
+    assert_eq!(line(&all), format!("lbcf conformance run {quoted}"));
     let with_header = line(&["--url", "http://x", "--header", "X-Key: s3cret"]);
     assert!(
         with_header.contains("--header 'x-key: ***'"),
@@ -292,33 +228,21 @@ fn people_get_standard_output_unless_others_do() {
     );
 }
 
-/// A fixture in a file that is deleted when it is dropped.
-struct File(PathBuf);
-
-impl File {
-    fn new(name: &str, text: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("lbcf-{}-{name}.yaml", std::process::id()));
-        std::fs::write(&path, text).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
+fn file(text: &str) -> NamedTempFile {
+    let file = NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    file
 }
 
 #[test]
 fn flags_win_over_the_fixture() {
-    let file = File::new(
-        "precedence",
+    let fixture = file(
         "endpoint: {url: 'http://of.fixture/lbcf', timeouts: {default: 3s, ensureBackend: 4s}}\n\
          observe: {url: 'http://of.fixture/observe'}\n\
          knownFailures: [{id: ENS-02, reason: fixture}, {id: DRG-01, reason: fixture}]\n",
     );
-    let known = File::new("known", "ENS-02 flag\n");
-    let path = file.0.to_str().unwrap();
+    let known = file("ENS-02 flag\n");
+    let path = fixture.path().to_str().unwrap();
     let given = |args: &[&str]| {
         let args = parse(&[&["--fixture", path], args].concat()).unwrap();
         let given = RunInputs::read(&args).unwrap();
@@ -336,7 +260,7 @@ fn flags_win_over_the_fixture() {
         "--observe-cmd",
         "look",
         "--known-failures",
-        known.0.to_str().unwrap(),
+        known.path().to_str().unwrap(),
     ]);
     assert_eq!(driver, DriverSource::Url("http://of.flag".into()));
     assert_eq!(by_flags.settings.timeout, Some(Duration::from_secs(5)));

@@ -68,15 +68,11 @@ pub(super) async fn everything(run: &Run) {
 
 /// The resources that could not be deleted, for people.
 pub(super) async fn left_behind(run: &Run, before: Option<&Observation>) -> Vec<String> {
-    let mut left: Vec<String> = run
-        .ledger
-        .all()
-        .iter()
-        .map(|made| {
-            let (what, call) = (made.described(), made.created_by());
-            format!("{what} (created by {}: {call})", made.check)
-        })
-        .collect();
+    let described = |made: &CreatedResource| {
+        let (what, call) = (made.described(), made.created_by());
+        format!("{what} (created by {}: {call})", made.check)
+    };
+    let mut left: Vec<String> = run.ledger.all().iter().map(described).collect();
     let (Some(observer), Some(before)) = (&run.observer, before) else {
         return left;
     };
@@ -168,7 +164,8 @@ impl Cleanup<'_> {
         while !self.is_hopeless(until) && !run.patience().is_silent(call.webhook()) {
             let left = until.saturating_duration_since(Instant::now());
             let timeout = run.timeout(call.webhook()).min(left);
-            let reply = run.call(None, call, timeout).await;
+            let request = call.request(&run.retry_id());
+            let reply = run.call(None, call, &request, timeout).await;
             let status = reply.status();
             if matches!(status, Some(Status::Succ | Status::Fail)) {
                 run.patience().ended(call.webhook());
@@ -239,10 +236,8 @@ fn deregister(ensure: &WebhookCall) -> WebhookCall {
 
 /// The uid of the object in a recordID.
 fn in_parentheses(call: &WebhookCall) -> &str {
-    let record_id = call
-        .field("recordID")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let record_id = call.field("recordID").and_then(Value::as_str);
+    let record_id = record_id.unwrap_or_default();
     let inner = record_id.split_once('(').map_or(record_id, |(_, uid)| uid);
     inner.strip_suffix(')').unwrap_or(inner)
 }

@@ -44,6 +44,16 @@ pub enum ProbeResult {
     },
 }
 
+impl ProbeResult {
+    /// The response of a driver that was reached.
+    pub(super) const fn empty_spec(&self) -> Option<&EmptySpec> {
+        match self {
+            Self::Probed { empty_spec, .. } => Some(empty_spec),
+            Self::Unreachable(_) | Self::NotProbed => None,
+        }
+    }
+}
+
 /// A driver's response to an empty `lbSpec`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EmptySpec {

@@ -85,14 +85,12 @@ impl Maps {
 
 /// The schema of a webhook's request, below any path.
 fn request<'a>(document: &'a Value, webhook: &str) -> Option<&'a Value> {
-    let paths = document.get("paths")?.as_object()?;
-    let (_, path) = paths
-        .iter()
-        .find(|(path, _)| path.trim_end_matches('/').rsplit('/').next() == Some(webhook))?;
-    let content = path.get("post")?.get("requestBody")?.get("content")?;
+    let mut paths = document["paths"].as_object()?.iter();
+    let is_of = |path: &str| path.trim_end_matches('/').rsplit('/').next() == Some(webhook);
+    let (_, path) = paths.find(|(path, _)| is_of(path))?;
+    let content = path["post"]["requestBody"]["content"].as_object()?;
     let json = content.get("application/json");
-    let any = || content.as_object()?.values().next();
-    json.or_else(any)?.get("schema")
+    json.or_else(|| content.values().next())?.get("schema")
 }
 
 /// The schema, or a referenced one, with properties.
@@ -100,14 +98,13 @@ fn with_properties<'a>(document: &'a Value, schema: &'a Value) -> Option<&'a Val
     let mut next = vec![schema];
     for _ in 0..MAX_STEPS {
         let schema = next.pop()?;
-        if schema.get("properties").is_some_and(Value::is_object) {
+        if schema["properties"].is_object() {
             return Some(schema);
         }
         next.extend(referred(document, schema));
-        for several in ["oneOf", "anyOf", "allOf"] {
-            let several = schema.get(several).and_then(Value::as_array);
-            next.extend(several.into_iter().flatten().take(MAX_STEPS));
-        }
+        let several = ["oneOf", "anyOf", "allOf"].into_iter();
+        let several = several.filter_map(|name| schema[name].as_array());
+        next.extend(several.flatten().take(MAX_STEPS));
     }
     None
 }
@@ -118,15 +115,11 @@ fn referred<'a>(document: &'a Value, schema: &Value) -> Option<&'a Value> {
 }
 
 fn fields(document: &Value, map: &Value) -> Vec<Field> {
-    let required = |name: &str| {
-        let required = map.get("required").and_then(Value::as_array);
-        required.is_some_and(|names| names.iter().any(|required| required == name))
-    };
-    let properties = map.get("properties").and_then(Value::as_object);
+    let required = map["required"].as_array();
+    let is_required = |name| required.is_some_and(|names| names.iter().any(|other| other == name));
+    let properties = map["properties"].as_object().into_iter().flatten();
     let mut fields: Vec<Field> = properties
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, schema)| field(document, name, schema, required(name)))
+        .filter_map(|(name, schema)| field(document, name, schema, is_required(name)))
         .take(MAX_FIELDS)
         .collect();
     // Required fields first, then by name.
@@ -135,18 +128,10 @@ fn fields(document: &Value, map: &Value) -> Vec<Field> {
 }
 
 fn field(document: &Value, name: &str, schema: &Value, is_required: bool) -> Option<Field> {
-    let schema = match referred(document, schema) {
-        Some(referred) => referred,
-        None => schema,
-    };
+    let schema = referred(document, schema).unwrap_or(schema);
     let about = about(schema);
     // The SDK describes aliases of fields so.
-    if name.is_empty()
-        || name.chars().count() > MAX_TEXT
-        || name.contains("{{")
-        || name.contains(char::is_control)
-        || about.starts_with("Another name of ")
-    {
+    if !is_suggestible(name) || about.starts_with("Another name of ") {
         return None;
     }
     Some(Field {
@@ -158,42 +143,28 @@ fn field(document: &Value, name: &str, schema: &Value, is_required: bool) -> Opt
 }
 
 fn about(schema: &Value) -> String {
-    let text = |field: &str| schema.get(field).and_then(Value::as_str);
-    let mut about = text("description")
-        .or(text("title"))
-        .unwrap_or_default()
-        .to_owned();
-    let words: Vec<String> = schema
-        .get("enum")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(as_text)
-        .filter(|word| !word.is_empty() && !about.contains(word.as_str()))
+    let text = |field: &str| schema[field].as_str();
+    let about = text("description").or(text("title"));
+    let mut about = about.unwrap_or_default().to_owned();
+    let words: Vec<String> = texts(schema, "enum")
+        .filter(|word| !about.contains(word.as_str()))
         .take(MAX_FIELDS)
         .collect();
     if !words.is_empty() {
-        about = format!("{about} One of {}.", words.join(", "));
+        about += &format!(" One of {}.", words.join(", "));
     }
-    let limit = |field: &str| schema.get(field).and_then(as_text);
-    match (limit("minimum"), limit("maximum")) {
-        (Some(least), Some(most)) => about = format!("{about} From {least} to {most}."),
-        (Some(least), None) => about = format!("{about} At least {least}."),
-        (None, Some(most)) => about = format!("{about} At most {most}."),
-        (None, None) => {}
-    }
+    about += &match (as_text(&schema["minimum"]), as_text(&schema["maximum"])) {
+        (Some(least), Some(most)) => format!(" From {least} to {most}."),
+        (Some(least), None) => format!(" At least {least}."),
+        (None, Some(most)) => format!(" At most {most}."),
+        (None, None) => String::new(),
+    };
     one_line(&about, MAX_ABOUT)
 }
 
 fn example(name: &str, schema: &Value) -> String {
-    let first = |field: &str| {
-        let several = schema.get(field)?.as_array()?;
-        several
-            .iter()
-            .filter_map(as_text)
-            .find(|text| !text.is_empty())
-    };
-    let single = |field: &str| schema.get(field).and_then(as_text);
+    let single = |field: &str| as_text(&schema[field]);
+    let first = |field: &str| texts(schema, field).next();
     single("example")
         .or_else(|| first("examples"))
         .or_else(|| single("const"))
@@ -206,29 +177,23 @@ fn example(name: &str, schema: &Value) -> String {
 /// A value by the name and the type of a field.
 fn guess(name: &str, schema: &Value) -> String {
     let name = name.to_ascii_lowercase();
-    let kind = schema.get("type").and_then(Value::as_str);
-    let pattern = schema
-        .get("pattern")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
     if name.ends_with("port") {
         return "{{number}}".to_owned();
     }
-    let least = schema.get("minimum").and_then(as_text);
+    let least = as_text(&schema["minimum"]);
     if let Some(least) = least.filter(|least| is_suggestible(least)) {
         return least;
     }
-    // The SDK uses such patterns for numbers.
-    if matches!(kind, Some("integer" | "number")) || pattern.contains("[1-9][0-9]*") {
-        return "1".to_owned();
-    }
-    if kind == Some("boolean") {
-        return "false".to_owned();
-    }
-    if name.ends_with("name") {
-        return "{{unique}}".to_owned();
-    }
-    FILL_IN.to_owned()
+    let pattern = schema["pattern"].as_str().unwrap_or_default();
+    let guess = match schema["type"].as_str() {
+        Some("integer" | "number") => "1",
+        // The SDK uses such patterns for numbers.
+        _ if pattern.contains("[1-9][0-9]*") => "1",
+        Some("boolean") => "false",
+        _ if name.ends_with("name") => "{{unique}}",
+        _ => FILL_IN,
+    };
+    guess.to_owned()
 }
 
 fn is_suggestible(text: &str) -> bool {
@@ -236,6 +201,12 @@ fn is_suggestible(text: &str) -> bool {
         && text.chars().count() <= MAX_TEXT
         && !text.contains(char::is_control)
         && !placeholders::has_any(text)
+}
+
+/// The items of a list that have a text.
+fn texts(schema: &Value, field: &str) -> impl Iterator<Item = String> {
+    let items = schema[field].as_array().into_iter().flatten();
+    items.filter_map(as_text).filter(|text| !text.is_empty())
 }
 
 /// All values on the wire are strings.

@@ -2,17 +2,17 @@ use super::*;
 use crate::fixture::Fixture;
 use std::cell::RefCell;
 use std::fs;
-use std::path::Path;
+use tempfile::TempDir;
 
-/// A folder that is deleted when it is dropped.
-struct Folder(PathBuf);
+struct Folder(TempDir);
 
 impl Folder {
-    fn new(name: &str) -> Self {
-        let id = std::process::id();
-        let path = std::env::temp_dir().join(format!("lbcf-init-{name}-{id}"));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn join(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
     }
 
     fn args(&self, flags: &[&str]) -> InitArgs {
@@ -22,22 +22,16 @@ impl Folder {
             #[command(flatten)]
             args: InitArgs,
         }
-        let dir = self.0.to_str().unwrap();
+        let dir = self.0.path().to_str().unwrap();
         Command::parse_from(["init", dir].iter().chain(flags)).args
     }
 
     fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.0.join(name)).unwrap()
+        fs::read_to_string(self.join(name)).unwrap()
     }
 
     fn entries(&self) -> usize {
-        fs::read_dir(&self.0).unwrap().count()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        fs::read_dir(self.0.path()).unwrap().count()
     }
 }
 
@@ -54,14 +48,14 @@ fn no_network(_: &str) -> Result<Transport, String> {
 }
 
 fn fixture(folder: &Folder) -> Fixture {
-    Fixture::read(&folder.0.join(FILE), &["DLB-03"]).unwrap()
+    Fixture::read(&folder.join(FILE), &["DLB-03"]).unwrap()
 }
 
 #[tokio::test]
 async fn a_new_folder_gets_a_fixture_that_can_be_read() {
-    let folder = Folder::new("new");
+    let folder = Folder::new();
     let mut args = folder.args(&[]);
-    args.dir = folder.0.join("a/b");
+    args.dir = folder.join("a/b");
     let message = run(&args, no_network).await.unwrap();
     assert!(message.contains("conformance.yaml: written\n"), "{message}");
     assert!(message.contains("No driver was probed"), "{message}");
@@ -71,7 +65,7 @@ async fn a_new_folder_gets_a_fixture_that_can_be_read() {
 
 #[tokio::test]
 async fn the_responses_are_in_the_file_and_in_the_message() {
-    let folder = Folder::new("said");
+    let folder = Folder::new();
     let args = folder.args(&["--url", "http://me:sesame@d.example:1/lbcf"]);
     let asked = RefCell::new(Vec::new());
     let connect = |url: &str| {
@@ -103,7 +97,7 @@ async fn the_responses_are_in_the_file_and_in_the_message() {
 
 #[tokio::test]
 async fn without_a_password_the_url_counts() {
-    let folder = Folder::new("url");
+    let folder = Folder::new();
     let args = folder.args(&["--url", "http://d.example:1/"]);
     run(&args, |_| Ok(rejecting())).await.unwrap();
     let url = fixture(&folder).endpoint.url;
@@ -112,7 +106,7 @@ async fn without_a_password_the_url_counts() {
 
 #[tokio::test]
 async fn an_unreachable_driver_is_reported_in_one_line_and_the_file_is_written() {
-    let folder = Folder::new("away");
+    let folder = Folder::new();
     for url in ["http://d.example", "nonsense", "http://d.example/{x}"] {
         let args = folder.args(&["--url", url, "--force"]);
         let message = run(&args, no_network).await.unwrap();
@@ -126,12 +120,12 @@ async fn an_unreachable_driver_is_reported_in_one_line_and_the_file_is_written()
 
 #[tokio::test]
 async fn nothing_is_written_over_without_force() {
-    let folder = Folder::new("over");
-    fs::write(folder.0.join(FILE), "mine").unwrap();
+    let folder = Folder::new();
+    fs::write(folder.join(FILE), "mine").unwrap();
     let error = run(&folder.args(&[]), no_network).await.unwrap_err();
     let message = format!(
         "{}: the file exists; --force overwrites it",
-        folder.0.join(FILE).display()
+        folder.join(FILE).display()
     );
     assert_eq!(error.to_string(), message);
     assert_eq!(folder.read(FILE), "mine");
@@ -142,9 +136,9 @@ async fn nothing_is_written_over_without_force() {
 
 #[tokio::test]
 async fn github_gets_a_workflow_and_all_or_nothing_is_written() {
-    let folder = Folder::new("github");
+    let folder = Folder::new();
     let args = folder.args(&["--ci", "github"]);
-    let workflow = folder.0.join(WORKFLOW);
+    let workflow = folder.join(WORKFLOW);
     fs::create_dir_all(workflow.parent().unwrap()).unwrap();
     fs::write(&workflow, "mine").unwrap();
     let error = run(&args, no_network).await.unwrap_err().to_string();
@@ -152,7 +146,7 @@ async fn github_gets_a_workflow_and_all_or_nothing_is_written() {
         error.contains("lbcf-conformance.yml: the file exists"),
         "{error}"
     );
-    assert!(!folder.0.join(FILE).exists());
+    assert!(!folder.join(FILE).exists());
     fs::remove_file(&workflow).unwrap();
     let message = run(&args, no_network).await.unwrap();
     assert!(
@@ -164,7 +158,7 @@ async fn github_gets_a_workflow_and_all_or_nothing_is_written() {
 
 #[tokio::test]
 async fn gitlab_gets_a_job() {
-    let folder = Folder::new("gitlab");
+    let folder = Folder::new();
     let message = run(&folder.args(&["--ci", "gitlab"]), no_network)
         .await
         .unwrap();
@@ -174,8 +168,8 @@ async fn gitlab_gets_a_job() {
 
 #[tokio::test]
 async fn errors_of_writing_contain_the_path() {
-    let folder = Folder::new("bad");
-    fs::create_dir(folder.0.join(FILE)).unwrap();
+    let folder = Folder::new();
+    fs::create_dir(folder.join(FILE)).unwrap();
     for flags in [&[][..], &["--force"]] {
         let error = run(&folder.args(flags), no_network)
             .await
@@ -187,22 +181,22 @@ async fn errors_of_writing_contain_the_path() {
         );
     }
     let mut args = folder.args(&[]);
-    args.dir = folder.0.join("file");
+    args.dir = folder.join("file");
     fs::write(&args.dir, "").unwrap();
     let error = run(&args, no_network).await.unwrap_err().to_string();
-    assert!(error.contains("bad") && error.contains("file"), "{error}");
+    assert!(error.contains(args.dir.to_str().unwrap()), "{error}");
     assert_eq!(folder.entries(), 2);
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn links_stay_links() {
-    let folder = Folder::new("link");
-    fs::write(folder.0.join("real"), "mine").unwrap();
-    std::os::unix::fs::symlink("real", folder.0.join(FILE)).unwrap();
+    let folder = Folder::new();
+    fs::write(folder.join("real"), "mine").unwrap();
+    std::os::unix::fs::symlink("real", folder.join(FILE)).unwrap();
     run(&folder.args(&[]), no_network).await.unwrap_err();
     run(&folder.args(&["--force"]), no_network).await.unwrap();
-    assert!(folder.0.join(FILE).is_symlink());
+    assert!(folder.join(FILE).is_symlink());
     assert_ne!(folder.read("real"), "mine");
     assert_eq!(folder.entries(), 2);
 }

@@ -1,8 +1,8 @@
 //! The text of a first fixture. Unknown values are examples in comments, so that a run works with the
 //! unchanged file.
 
-use super::probe::{EmptySpec, Findings, ProbeResult};
-use super::schema::{Field, Maps};
+use super::probe::{EmptySpec, Findings, Url};
+use super::schema::{Field, one_line};
 use std::fmt::Write as _;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
@@ -13,140 +13,107 @@ const WIDTH: usize = 100;
 const TEMPLATE: &str = include_str!("templates/conformance.yaml");
 
 pub(super) fn fixture(findings: &Findings) -> String {
+    let (empty_spec, maps) = (findings.result.empty_spec(), &findings.maps);
     let mut file = Lines::default();
     for line in TEMPLATE.lines() {
         match line {
-            "@url@" => url(&mut file, findings),
-            "@empty spec@" => about_empty_spec(&mut file, &findings.result),
-            "@valid@" => valid(&mut file, &findings.maps),
-            "@invalid@" => invalid(&mut file, &findings.result),
-            "@unknown@" => file.line(2, &unknown_lb_info(&findings.maps.lb_info)),
-            "@parameters@" => parameters(&mut file, &findings.maps.parameters),
+            "@url@" => url(&mut file, findings.url.as_ref()),
+            "@empty spec@" => about_empty_spec(&mut file, empty_spec),
+            "@valid@" => {
+                let sample = r#"#- lbSpec: {vpcID: vpc-1, name: "{{unique}}", port: "{{number}}"}"#;
+                map(&mut file, 4, sample, &maps.lb_spec);
+                let sample = r#"#attributes: {bandwidth: "1"}"#;
+                map(&mut file, 6, sample, &maps.attributes);
+            }
+            "@invalid@" => invalid(&mut file, empty_spec),
+            "@unknown@" => file.line(2, &unknown_lb_info(&maps.lb_info)),
+            "@parameters@" => map(&mut file, 6, r#"#- {weight: "50"}"#, &maps.parameters),
             line => file.line(0, line),
         }
     }
     file.0
 }
 
-fn url(file: &mut Lines, findings: &Findings) {
-    const ABOUT: &str = "The default without --url and --exec.";
-    match &findings.url {
-        None => {
-            file.prose(2, ABOUT);
-            file.line(2, "#url: http://127.0.0.1:8080");
+fn url(file: &mut Lines, url: Option<&Url>) {
+    let (cut, line) = match url {
+        None => ("", "#url: http://127.0.0.1:8080".to_owned()),
+        Some(Url {
+            shown,
+            is_cut: false,
+        }) => ("", format!("url: {}", quoted(shown))),
+        Some(Url { shown, .. }) => {
+            let cut = " User and password are left out here.";
+            (cut, format!("#url: {}", quoted(shown)))
         }
-        Some(url) if url.is_cut => {
-            file.prose(2, &format!("{ABOUT} User and password are left out here."));
-            file.line(2, &format!("#url: {}", quoted(&url.shown)));
-        }
-        Some(url) => {
-            file.prose(2, ABOUT);
-            file.line(2, &format!("url: {}", quoted(&url.shown)));
-        }
-    }
+    };
+    file.prose(2, &format!("The default without --url and --exec.{cut}"));
+    file.line(2, &line);
 }
 
-fn about_empty_spec(file: &mut Lines, result: &ProbeResult) {
-    let ProbeResult::Probed { empty_spec, .. } = result else {
-        let unknown = "Without a sample the kit uses an empty lbSpec, which most drivers reject.";
-        return file.prose(2, unknown);
-    };
-    match empty_spec {
-        EmptySpec::Accepted => {
-            file.prose(
-                2,
-                "The driver accepts an empty lbSpec, so this may stay unchanged.",
-            );
+fn about_empty_spec(file: &mut Lines, empty_spec: Option<&EmptySpec>) {
+    let about = match empty_spec {
+        None => "Without a sample the kit uses an empty lbSpec, which most drivers reject.",
+        Some(EmptySpec::Accepted) => {
+            "The driver accepts an empty lbSpec, so this may stay unchanged."
         }
-        EmptySpec::Rejected(message) => {
-            let message = if message.is_empty() {
-                "no message"
-            } else {
-                message
+        Some(EmptySpec::Rejected(message)) => {
+            let message = match message.as_str() {
+                "" => "no message",
+                message => message,
             };
-            file.prose(
-                2,
-                &format!("The driver rejected an empty lbSpec: {message}"),
-            );
-            file.prose(2, "Without a sample most checks are skipped.");
+            let about = format!("The driver rejected an empty lbSpec: {message}");
+            file.prose(2, &about);
+            "Without a sample most checks are skipped."
         }
-        EmptySpec::Invalid(problem) => {
-            let about = "The driver's response to an empty lbSpec is invalid";
-            file.prose(2, &format!("{about}: {problem}"));
+        Some(EmptySpec::Invalid(problem)) => {
+            &format!("The driver's response to an empty lbSpec is invalid: {problem}")
         }
-    }
-}
-
-fn valid(file: &mut Lines, maps: &Maps) {
-    if maps.lb_spec.is_empty() {
-        file.line(
-            4,
-            r#"#- lbSpec: {vpcID: vpc-1, name: "{{unique}}", port: "{{number}}"}"#,
-        );
-    } else {
-        file.line(4, "#- lbSpec:");
-        fields(file, 8, &maps.lb_spec);
-    }
-    if maps.attributes.is_empty() {
-        file.line(6, r#"#attributes: {bandwidth: "1"}"#);
-    } else {
-        file.line(6, "#attributes:");
-        fields(file, 8, &maps.attributes);
-    }
-}
-
-fn invalid(file: &mut Lines, result: &ProbeResult) {
-    let empty_spec = match result {
-        ProbeResult::Probed { empty_spec, .. } => Some(empty_spec),
-        ProbeResult::Unreachable(_) | ProbeResult::NotProbed => None,
     };
-    let (list, item) = match empty_spec {
+    file.prose(2, about);
+}
+
+fn invalid(file: &mut Lines, empty_spec: Option<&EmptySpec>) {
+    let (mark, item) = match empty_spec {
         Some(EmptySpec::Rejected(_)) => (
-            "invalid:",
+            "",
             r#"- {lbSpec: {}, reason: "the driver rejected it during init"}"#,
         ),
         Some(EmptySpec::Accepted) => (
-            "#invalid:",
-            r#"#- {lbSpec: {vpcID: "no such"}, reason: "the network does not exist"}"#,
+            "#",
+            r#"- {lbSpec: {vpcID: "no such"}, reason: "the network does not exist"}"#,
         ),
-        Some(EmptySpec::Invalid(_)) | None => (
-            "#invalid:",
-            r#"#- {lbSpec: {}, reason: "vpcID is required"}"#,
-        ),
+        Some(EmptySpec::Invalid(_)) | None => {
+            ("#", r#"- {lbSpec: {}, reason: "vpcID is required"}"#)
+        }
     };
-    file.line(2, list);
-    file.line(4, item);
+    file.line(2, &format!("{mark}invalid:"));
+    file.line(4, &format!("{mark}{item}"));
 }
 
 fn unknown_lb_info(lb_info: &[Field]) -> String {
-    let pairs: Vec<String> = lb_info
-        .iter()
-        .filter(|field| field.is_required)
-        .map(|field| format!("{}: doesnotexist", key(&field.name)))
-        .collect();
-    if pairs.is_empty() {
-        return "#unknownLBInfo: {lbID: lb-doesnotexist}".to_owned();
-    }
-    format!("#unknownLBInfo: {{{}}}", pairs.join(", "))
+    let required = lb_info.iter().filter(|field| field.is_required);
+    let pairs = required.map(|field| format!("{}: doesnotexist", key(&field.name)));
+    let pairs = match pairs.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => "lbID: lb-doesnotexist".to_owned(),
+        pairs => pairs,
+    };
+    format!("#unknownLBInfo: {{{pairs}}}")
 }
 
-fn parameters(file: &mut Lines, parameters: &[Field]) {
-    if parameters.is_empty() {
-        file.line(6, r#"#- {weight: "50"}"#);
-    } else {
-        // The dash has its own line, because each key has a comment above.
-        file.line(6, "#-");
-        fields(file, 8, parameters);
+/// A map as an example: the documented fields, each with its description, or else a sample.
+fn map(file: &mut Lines, indent: usize, sample: &str, fields: &[Field]) {
+    const INDENT: usize = 8;
+    if fields.is_empty() {
+        return file.line(indent, sample);
     }
-}
-
-/// Fields as examples, each with its description.
-fn fields(file: &mut Lines, indent: usize, fields: &[Field]) {
+    // Keys have their own lines, because each has a comment above.
+    let (start, _) = sample.split_once(" {").unwrap_or_default();
+    file.line(indent, start);
     for field in fields {
         let required = if field.is_required { "Required. " } else { "" };
-        file.prose(indent, &format!("{required}{}", field.about));
+        file.prose(INDENT, &format!("{required}{}", field.about));
         let line = format!("#{}: {}", key(&field.name), quoted(&field.example));
-        file.line(indent, &line);
+        file.line(INDENT, &line);
     }
 }
 
@@ -178,14 +145,12 @@ impl Lines {
 
     /// A wrapped comment. The text may be untrusted, and stays a comment.
     fn prose(&mut self, indent: usize, text: &str) {
-        let words = text.split(|c: char| c.is_control() || c.is_whitespace());
-        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
         let options = Options::new(WIDTH - indent - 2)
             .break_words(false)
             .word_separator(WordSeparator::AsciiSpace)
             .word_splitter(WordSplitter::NoHyphenation)
             .wrap_algorithm(WrapAlgorithm::FirstFit);
-        for line in textwrap::wrap(&words.join(" "), options)
+        for line in textwrap::wrap(&one_line(text, usize::MAX), options)
             .iter()
             .filter(|line| !line.is_empty())
         {

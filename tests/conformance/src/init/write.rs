@@ -24,13 +24,6 @@ pub enum InitError {
     },
 }
 
-/// A file to write.
-#[derive(Debug, Clone)]
-pub(super) struct NewFile {
-    pub(super) path: PathBuf,
-    pub(super) text: String,
-}
-
 /// Verifies that a file may be written.
 pub(super) fn check(path: &Path, force: bool) -> Result<(), InitError> {
     match fs::symlink_metadata(path) {
@@ -43,8 +36,7 @@ pub(super) fn check(path: &Path, force: bool) -> Result<(), InitError> {
 }
 
 /// Writes a file, and creates its folders.
-pub(super) fn write(file: &NewFile, force: bool) -> Result<(), InitError> {
-    let path = &file.path;
+pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), InitError> {
     check(path, force)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     if !folder.as_os_str().is_empty() {
@@ -52,15 +44,15 @@ pub(super) fn write(file: &NewFile, force: bool) -> Result<(), InitError> {
     }
     if force {
         // The target of a link is replaced, not the link.
-        let target = path.canonicalize().unwrap_or_else(|_| path.clone());
-        return replace(&target, &file.text).map_err(|why| failed(path, why));
+        let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        return replace(&target, text).map_err(|why| failed(path, why));
     }
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
     let mut opened = opened.map_err(|why| match why.kind() {
-        ErrorKind::AlreadyExists => InitError::Exists(path.clone()),
+        ErrorKind::AlreadyExists => InitError::Exists(path.to_owned()),
         _ => failed(path, why),
     })?;
-    opened.write_all(file.text.as_bytes()).map_err(|why| {
+    opened.write_all(text.as_bytes()).map_err(|why| {
         let _ = fs::remove_file(path);
         failed(path, why)
     })

@@ -1,9 +1,8 @@
 //! Restarting the driver and making its cloud fail, as the fixture defines it.
 
 use super::Lab;
-use crate::driver::Driver;
 use crate::fixture::Action;
-use crate::outcome::{CheckError, Failure};
+use crate::outcome::{CheckError, CheckOutcome, Failure};
 use crate::program;
 use crate::run::reachable;
 use crate::transport::Request;
@@ -19,9 +18,9 @@ impl Lab {
     /// # Errors
     /// [`CheckError::Skipped`], when it cannot be restarted; [`CheckError::Failed`], when it does not
     /// respond afterwards.
-    pub(crate) async fn restart(&self) -> Result<(), CheckError> {
-        let restarted = match (&self.run.fixture.restart, &self.run.driver) {
-            (Some(Action::Exec), Driver::Ours(exec)) => {
+    pub(crate) async fn restart(&self) -> CheckOutcome {
+        let restarted = match (&self.run.fixture.restart, &self.run.driver.0) {
+            (Some(Action::Exec), Some(exec)) => {
                 exec.restart().await.map_err(|error| error.to_string())
             }
             (Some(action), _) => self.perform(action, &json!({})).await,
@@ -46,7 +45,7 @@ impl Lab {
     ///
     /// # Errors
     /// [`CheckError::Skipped`], when that is not possible.
-    pub(crate) async fn fault(&self, on: bool) -> Result<(), CheckError> {
+    pub(crate) async fn fault(&self, on: bool) -> CheckOutcome {
         let word = if on { "on" } else { "off" };
         // Set before the call, so that a run that ends here switches the fault off.
         self.run.fault_is_on.store(true, Ordering::Relaxed);

@@ -9,64 +9,64 @@ use serde_json::{Map, Value, json};
 
 impl Lab {
     /// A pod as a backend, without an address.
-    pub(crate) fn pod_backend(&self, load_balancer: &LoadBalancer) -> Backend {
+    pub(crate) fn pod_backend(&self, lb: &LoadBalancer) -> Backend {
         let (n, uid, name) = self.named();
         let template = self.run.fixture.backend.pod_template.as_ref();
         let source = pod(template, &name, &uid, &self.addresses().pod(n));
-        self.backend_of(load_balancer, source)
+        self.backend_of(lb, source)
     }
 
     /// A service's node port as a backend, without an address.
-    pub(crate) fn service_backend(&self, load_balancer: &LoadBalancer) -> Backend {
+    pub(crate) fn service_backend(&self, lb: &LoadBalancer) -> Backend {
         let (n, uid, name) = self.named();
-        self.backend_of(load_balancer, self.addresses().service(&name, &uid, n))
+        self.backend_of(lb, self.addresses().service(&name, &uid, n))
     }
 
     /// An endpoint of a service that is no pod, without an address.
-    pub(crate) fn endpoint_backend(&self, load_balancer: &LoadBalancer) -> Backend {
+    pub(crate) fn endpoint_backend(&self, lb: &LoadBalancer) -> Backend {
         let n = self.next();
-        self.backend_of(load_balancer, self.addresses().endpoint(n))
+        self.backend_of(lb, self.addresses().endpoint(n))
     }
 
     /// One backend of each type whose address the driver generates.
-    pub(crate) fn generated_backends(&self, load_balancer: &LoadBalancer) -> Vec<Backend> {
+    pub(crate) fn generated_backends(&self, lb: &LoadBalancer) -> Vec<Backend> {
         let mut backends = Vec::new();
         if self.has(Feature::PodBackends) {
-            backends.push(self.pod_backend(load_balancer));
+            backends.push(self.pod_backend(lb));
         }
         if self.has(Feature::ServiceBackends) {
-            backends.push(self.service_backend(load_balancer));
+            backends.push(self.service_backend(lb));
         }
         backends
     }
 
     /// A backend without an address: a pod, or another type that the driver supports.
-    pub(crate) fn backend(&self, load_balancer: &LoadBalancer) -> Backend {
+    pub(crate) fn backend(&self, lb: &LoadBalancer) -> Backend {
         if self.has(Feature::PodBackends) {
-            self.pod_backend(load_balancer)
+            self.pod_backend(lb)
         } else if self.has(Feature::ServiceBackends) {
-            self.service_backend(load_balancer)
+            self.service_backend(lb)
         } else {
-            self.backend_of(load_balancer, Source::Static)
+            self.backend_of(lb, Source::Static)
         }
     }
 
     /// A backend with an address that is not registered, for calls about unknown backends.
-    pub(crate) fn unknown_backend(&self, load_balancer: &LoadBalancer) -> Backend {
+    pub(crate) fn unknown_backend(&self, lb: &LoadBalancer) -> Backend {
         Backend {
             addr: self.run.fixture.backend.unknown_addr.clone(),
-            ..self.backend(load_balancer)
+            ..self.backend(lb)
         }
     }
 
     /// A backend from this source, without an address.
-    pub(crate) fn backend_of(&self, load_balancer: &LoadBalancer, source: Source) -> Backend {
+    pub(crate) fn backend_of(&self, lb: &LoadBalancer, source: Source) -> Backend {
         let parameters = self.run.fixture.backend.parameters.valid.first();
         let mut backend = Backend {
             uid: self.uid(),
             source,
-            lb_info: load_balancer.lb_info.clone(),
-            lb_attributes: load_balancer.sample.attributes.clone(),
+            lb_info: lb.lb_info.clone(),
+            lb_attributes: lb.sample.attributes.clone(),
             addr: String::new(),
             parameters: parameters.map(|map| self.filled(map)).unwrap_or_default(),
             injected_info: StringMap::new(),
@@ -173,23 +173,26 @@ pub(crate) fn pod(
     uid: &str,
     ip: &str,
 ) -> Source {
-    let mut pod = template.cloned().unwrap_or_else(|| {
-        let port = json!({"containerPort": Addresses::POD_PORT, "protocol": "TCP"});
-        let container = json!({"name": "main", "image": "registry.invalid/app:1", "ports": [port]});
-        let spec = json!({"nodeName": "node-1", "containers": [container]});
-        Map::from_iter([("spec".to_owned(), spec)])
-    });
-    set(&mut pod, "metadata", "name", name);
-    set(&mut pod, "metadata", "uid", uid);
-    if pod["metadata"].get("namespace").is_none() {
-        set(&mut pod, "metadata", "namespace", "lbcf-conformance");
+    let mut pod = template.cloned().map_or_else(
+        || {
+            let port = json!({"containerPort": Addresses::POD_PORT, "protocol": "TCP"});
+            let container =
+                json!({"name": "main", "image": "registry.invalid/app:1", "ports": [port]});
+            json!({"spec": {"nodeName": "node-1", "containers": [container]}})
+        },
+        Value::Object,
+    );
+    pod["metadata"]["name"] = json!(name);
+    pod["metadata"]["uid"] = json!(uid);
+    let namespace = &mut pod["metadata"]["namespace"];
+    if namespace.is_null() {
+        *namespace = json!("lbcf-conformance");
     }
-    set(&mut pod, "status", "phase", "Running");
-    set(&mut pod, "status", "podIP", ip);
-    set(&mut pod, "status", "podIPs", json!([{"ip": ip}]));
-    set(&mut pod, "status", "hostIP", "192.0.2.1");
-    let ready = json!([{"type": "Ready", "status": "True"}]);
-    set(&mut pod, "status", "conditions", ready);
+    pod["status"]["phase"] = json!("Running");
+    pod["status"]["podIP"] = json!(ip);
+    pod["status"]["podIPs"] = json!([{"ip": ip}]);
+    pod["status"]["hostIP"] = json!("192.0.2.1");
+    pod["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);
     Source::Pod(json!({"pod": pod, "port": port(Addresses::POD_PORT)}))
 }
 
@@ -216,16 +219,4 @@ fn service(name: &str, uid: &str, node: &str, node_ip: &str, node_port: i32) -> 
 /// A port under both its names.
 fn port(number: i32) -> Value {
     json!({"port": number, "portNumber": number, "protocol": "TCP"})
-}
-
-fn set(object: &mut Map<String, Value>, section: &str, field: &str, value: impl Into<Value>) {
-    let section = object
-        .entry(section)
-        .or_insert_with(|| Value::Object(Map::new()));
-    if !section.is_object() {
-        *section = Value::Object(Map::new());
-    }
-    if let Value::Object(section) = section {
-        section.insert(field.to_owned(), value.into());
-    }
 }

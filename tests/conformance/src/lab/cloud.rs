@@ -7,12 +7,19 @@ use crate::outcome::{Blame as _, CheckError, CheckOutcome, Failure};
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::Serialize;
 
+/// Why a load balancer has to be in the cloud.
+pub(crate) const CREATED: &str = "since it was created";
+pub(crate) const BOUND: &str = "since backends were registered to it";
+
+/// A load balancer in the cloud; `None` without an observer.
+type Seen = Option<ObservedLoadBalancer>;
+
 impl Lab {
     /// The state of the cloud; `None` without an observer.
     ///
     /// # Errors
     /// [`CheckError::Skipped`], when the observer does not work.
-    pub(crate) async fn observe(&self) -> Result<Option<Observation>, CheckError> {
+    pub(crate) async fn observe(&self) -> CheckOutcome<Option<Observation>> {
         match &self.run.observer {
             None => Ok(None),
             Some(observer) => observer.observe().await.map(Some).map_err(|error| {
@@ -26,16 +33,12 @@ impl Lab {
     ///
     /// # Errors
     /// [`CheckError::Failed`], when it does not exist, although it should for the reason `since`.
-    pub(crate) async fn observed(
-        &self,
-        lb_info: &StringMap,
-        since: &str,
-    ) -> Result<Option<ObservedLoadBalancer>, CheckError> {
+    pub(crate) async fn observed(&self, lb_info: &StringMap, since: &str) -> CheckOutcome<Seen> {
         let Some(seen) = self.observe().await? else {
             return Ok(None);
         };
         match seen.load_balancer(lb_info) {
-            Some(load_balancer) => Ok(Some(load_balancer.clone())),
+            Some(lb) => Ok(Some(lb.clone())),
             None => {
                 let got = format!("the observer shows none with lbInfo {}", json(lb_info));
                 Err(Failure::new(format!("the load balancer in the cloud, {since}"), got).into())
@@ -43,26 +46,13 @@ impl Lab {
         }
     }
 
-    /// [`observed`](Self::observed) after backends were registered to it.
-    pub(crate) async fn observed_backends(
-        &self,
-        lb_info: &StringMap,
-    ) -> Result<Option<ObservedLoadBalancer>, CheckError> {
-        let since = "since backends were registered to it";
-        self.observed(lb_info, since).await
-    }
-
     /// [`observed`](Self::observed) after its creation.
     ///
     /// # Errors
     /// [`CheckError::Blocked`] by CLB-01, when it does not exist.
-    pub(crate) async fn observed_created(
-        &self,
-        lb_info: &StringMap,
-    ) -> Result<Option<ObservedLoadBalancer>, CheckError> {
-        self.observed(lb_info, "since it was created")
-            .await
-            .blocked_by("CLB-01")
+    pub(crate) async fn given_observed(&self, lb_info: &StringMap) -> CheckOutcome<Seen> {
+        let seen = self.observed(lb_info, CREATED).await;
+        seen.blocked_by("CLB-01")
     }
 
     /// Fails unless exactly `count` load balancers were created since `before`.
@@ -108,7 +98,7 @@ impl Lab {
         lb_info: &StringMap,
         verify: impl FnOnce(&ObservedLoadBalancer) -> CheckOutcome,
     ) -> CheckOutcome {
-        match self.observed_backends(lb_info).await? {
+        match self.observed(lb_info, BOUND).await? {
             Some(seen) => verify(&seen),
             None => Ok(()),
         }
@@ -120,17 +110,17 @@ impl Lab {
         lb_info: &StringMap,
         attributes: &StringMap,
     ) -> CheckOutcome {
-        match self.observed(lb_info, "since it was created").await? {
+        match self.observed(lb_info, CREATED).await? {
             Some(seen) => has_all(attributes, &seen.attributes, "attributes", ""),
             None => Ok(()),
         }
     }
 
     /// Fails if the load balancer still exists after its deletion.
-    pub(crate) async fn is_deleted(&self, load_balancer: &LoadBalancer) -> CheckOutcome {
+    pub(crate) async fn is_deleted(&self, lb: &LoadBalancer) -> CheckOutcome {
         let seen = self.observe().await?.unwrap_or_default();
         let expected = "no such load balancer, since deleteLoadBalancer returned Succ";
-        match seen.load_balancer(&load_balancer.lb_info) {
+        match seen.load_balancer(&lb.lb_info) {
             Some(left) => Err(Failure::new(expected, format!("it still exists: {left:?}")).into()),
             None => Ok(()),
         }
@@ -167,12 +157,11 @@ impl Lab {
 
     /// Fails unless the backend is registered, for the reason `how`.
     pub(crate) async fn has_backend(&self, backend: &Backend, how: &str) -> CheckOutcome {
-        let Some(seen) = self.observe().await? else {
-            return Ok(());
-        };
-        let is_registered = seen.backend(&backend.lb_info, &backend.addr).is_some();
+        let seen = self.observe().await?;
+        let is_missing =
+            seen.is_some_and(|seen| seen.backend(&backend.lb_info, &backend.addr).is_none());
         let expected = format!("backend {} {how}", backend.addr);
-        Failure::unless(is_registered, expected, "it is not registered")
+        Failure::unless(!is_missing, expected, "it is not registered")
     }
 
     /// Fails if the backend is still registered after its deregistration.
@@ -189,9 +178,13 @@ impl Lab {
         }
     }
 
-    /// Fails unless each of these backends of one load balancer is registered once.
-    pub(crate) async fn are_registered(&self, backends: &[Backend]) -> CheckOutcome {
-        self.all_shown(backends, |seen| {
+    /// Fails unless each of these backends of the load balancer is registered once.
+    pub(crate) async fn are_registered(
+        &self,
+        lb: &LoadBalancer,
+        backends: &[Backend],
+    ) -> CheckOutcome {
+        self.shown(&lb.lb_info, |seen| {
             let missing = |one: &&Backend| seen.backend(&one.addr).is_none();
             if let Some(first) = backends.iter().find(missing) {
                 let (all, count) = (backends.len(), backends.iter().filter(missing).count());
@@ -200,16 +193,19 @@ impl Lab {
                 let got = format!("{count} are missing, such as {}", first.addr);
                 return Err(Failure::new(expected, got).into());
             }
-            backends
-                .iter()
-                .try_for_each(|one| bound_once(seen, &one.addr))
+            let mut backends = backends.iter();
+            backends.try_for_each(|one| bound_once(seen, &one.addr))
         })
         .await
     }
 
-    /// Fails if one of these backends of one load balancer is still registered.
-    pub(crate) async fn are_deregistered(&self, backends: &[Backend]) -> CheckOutcome {
-        self.all_shown(backends, |seen| {
+    /// Fails if one of these backends of the load balancer is still registered.
+    pub(crate) async fn are_deregistered(
+        &self,
+        lb: &LoadBalancer,
+        backends: &[Backend],
+    ) -> CheckOutcome {
+        self.shown(&lb.lb_info, |seen| {
             let remaining = |one: &&Backend| seen.backend(&one.addr).is_some();
             let Some(Backend { addr, .. }) = backends.iter().find(remaining) else {
                 return Ok(());
@@ -219,16 +215,6 @@ impl Lab {
             Err(Failure::new("no backend left whose deregisterBackend returned Succ", got).into())
         })
         .await
-    }
-
-    /// [`shown`](Self::shown) for the load balancer of these backends.
-    async fn all_shown(
-        &self,
-        backends: &[Backend],
-        verify: impl FnOnce(&ObservedLoadBalancer) -> CheckOutcome,
-    ) -> CheckOutcome {
-        let lb_info = backends.first().map(|one| one.lb_info.clone());
-        self.shown(&lb_info.unwrap_or_default(), verify).await
     }
 
     /// Changes a backend in the cloud without the driver, by a POST below the observer's URL.

@@ -2,7 +2,7 @@
 
 use super::Lab;
 use crate::call::{DriverReply, Status, WebhookCall};
-use crate::outcome::{CheckError, Failure};
+use crate::outcome::{CheckError, CheckOutcome, Failure};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -22,7 +22,7 @@ impl Lab {
     /// [`CheckError::Failed`], when there is no response, or the operation exceeds its budget;
     /// [`CheckError::Blocked`] by the check of the webhook, when none of its operations ever ended, or
     /// it never responded.
-    pub(crate) async fn until_done(&self, call: &WebhookCall) -> Result<DriverReply, CheckError> {
+    pub(crate) async fn until_done(&self, call: &WebhookCall) -> CheckOutcome<DriverReply> {
         let began = Instant::now();
         let (run, webhook) = (&self.run, call.webhook());
         if run.patience().is_silent(webhook) {

@@ -46,7 +46,7 @@ impl Lab {
     ///
     /// # Errors
     /// [`CheckError::Blocked`] by CLB-01, when it cannot be created.
-    pub(crate) async fn given_load_balancer(&self) -> Result<LoadBalancer, CheckError> {
+    pub(crate) async fn given_load_balancer(&self) -> CheckOutcome<LoadBalancer> {
         if self.run.fixture.load_balancer.reuse
             && let Some(shared) = self.run.shared_load_balancer()
         {
@@ -64,7 +64,7 @@ impl Lab {
     ///
     /// # Errors
     /// [`CheckError::Blocked`] by CLB-01, when it cannot be created.
-    pub(crate) async fn given_new_load_balancer(&self) -> Result<LoadBalancer, CheckError> {
+    pub(crate) async fn given_new_load_balancer(&self) -> CheckOutcome<LoadBalancer> {
         self.run.require("CLB-01")?;
         self.created(self.load_balancer())
             .await
@@ -72,9 +72,9 @@ impl Lab {
     }
 
     /// The attributes with those of the fixture's `loadBalancer.update`.
-    pub(crate) fn updated_attributes(&self, load_balancer: &LoadBalancer) -> StringMap {
+    pub(crate) fn updated_attributes(&self, lb: &LoadBalancer) -> StringMap {
         let update = self.run.fixture.load_balancer.update.attributes.as_ref();
-        self.changed(&load_balancer.sample.attributes, update)
+        self.changed(&lb.sample.attributes, update)
     }
 
     /// A map with the entries of a sample in addition, which need not repeat what stays.
@@ -88,25 +88,19 @@ impl Lab {
     ///
     /// # Errors
     /// [`CheckError::Failed`], when it cannot be created.
-    pub(crate) async fn created(
-        &self,
-        mut load_balancer: LoadBalancer,
-    ) -> Result<LoadBalancer, CheckError> {
+    pub(crate) async fn created(&self, mut lb: LoadBalancer) -> CheckOutcome<LoadBalancer> {
         let since = "since lbSpec and attributes are valid";
-        let reply = self.succeeds(&load_balancer.create(), since).await?;
-        load_balancer.lb_info = reply.identity(&load_balancer.sample.lb_spec);
-        Ok(load_balancer)
+        let reply = self.succeeds(&lb.create(), since).await?;
+        lb.lb_info = reply.identity(&lb.sample.lb_spec);
+        Ok(lb)
     }
 
     /// A backend with its address.
     ///
     /// # Errors
     /// [`CheckError::Blocked`] by GEN-01 or GEN-02, when the driver generates none.
-    pub(crate) async fn given_backend(
-        &self,
-        load_balancer: &LoadBalancer,
-    ) -> Result<Backend, CheckError> {
-        let mut backend = self.backend(load_balancer);
+    pub(crate) async fn given_backend(&self, lb: &LoadBalancer) -> CheckOutcome<Backend> {
+        let mut backend = self.backend(lb);
         if backend.source != Source::Static {
             let by = backend.source.prerequisite();
             self.run.require(by)?;
@@ -119,7 +113,7 @@ impl Lab {
     ///
     /// # Errors
     /// [`CheckError::Failed`], when the driver generates none.
-    pub(crate) async fn generated(&self, backend: &Backend) -> Result<String, CheckError> {
+    pub(crate) async fn generated(&self, backend: &Backend) -> CheckOutcome<String> {
         let since = "since the backend has everything that an address consists of";
         let reply = self.succeeds(&backend.generate(), since).await?;
         reply.backend_addr().map(str::to_owned).ok_or_else(|| {
@@ -134,9 +128,9 @@ impl Lab {
     /// As [`given_backend`](Self::given_backend); blocked by GEN-04, when two addresses are equal.
     pub(crate) async fn given_backends(
         &self,
-        load_balancer: &LoadBalancer,
+        lb: &LoadBalancer,
         count: usize,
-    ) -> Result<Vec<Backend>, CheckError> {
+    ) -> CheckOutcome<Vec<Backend>> {
         let available = self.run.fixture.backend.static_addrs.len();
         if !self.generates_addresses() && (1..count).contains(&available) {
             let needed = format!("needs {count} addresses in backend.addresses in the fixture");
@@ -144,7 +138,7 @@ impl Lab {
         }
         let mut backends: Vec<Backend> = Vec::new();
         for _ in 0..count {
-            backends.push(self.given_backend(load_balancer).await?);
+            backends.push(self.given_backend(lb).await?);
         }
         let addresses: HashSet<_> = backends.iter().map(|backend| &backend.addr).collect();
         let got = format!("{} addresses for {count} backends", addresses.len());
@@ -157,11 +151,8 @@ impl Lab {
     ///
     /// # Errors
     /// As [`given_backends`](Self::given_backends).
-    pub(crate) async fn given_three(
-        &self,
-        load_balancer: &LoadBalancer,
-    ) -> Result<[Backend; 3], CheckError> {
-        let backends = self.given_backends(load_balancer, 3).await?;
+    pub(crate) async fn given_three(&self, lb: &LoadBalancer) -> CheckOutcome<[Backend; 3]> {
+        let backends = self.given_backends(lb, 3).await?;
         <[Backend; 3]>::try_from(backends)
             .map_err(|_| CheckError::Skipped("not three backends".to_owned()))
     }
@@ -185,11 +176,8 @@ impl Lab {
     ///
     /// # Errors
     /// [`CheckError::Blocked`], when it has no address, or by ENS-01, when it cannot be registered.
-    pub(crate) async fn given_registered(
-        &self,
-        load_balancer: &LoadBalancer,
-    ) -> Result<Backend, CheckError> {
-        let backend = self.given_backend(load_balancer).await?;
+    pub(crate) async fn given_registered(&self, lb: &LoadBalancer) -> CheckOutcome<Backend> {
+        let backend = self.given_backend(lb).await?;
         self.given_bound(backend).await
     }
 
@@ -197,7 +185,7 @@ impl Lab {
     ///
     /// # Errors
     /// [`CheckError::Blocked`] by ENS-01, when it cannot be registered.
-    pub(crate) async fn given_bound(&self, backend: Backend) -> Result<Backend, CheckError> {
+    pub(crate) async fn given_bound(&self, backend: Backend) -> CheckOutcome<Backend> {
         self.run.require("ENS-01")?;
         self.registered(backend).await.blocked_by("ENS-01")
     }
@@ -209,7 +197,7 @@ impl Lab {
     pub(crate) async fn given_all_bound(
         &self,
         backends: Vec<Backend>,
-    ) -> Result<Vec<Backend>, CheckError> {
+    ) -> CheckOutcome<Vec<Backend>> {
         let mut bound = Vec::new();
         for backend in backends {
             bound.push(self.given_bound(backend).await?);
@@ -222,12 +210,10 @@ impl Lab {
     /// # Errors
     /// As [`given_load_balancer`](Self::given_load_balancer) and
     /// [`given_registered`](Self::given_registered).
-    pub(crate) async fn given_registered_backend(
-        &self,
-    ) -> Result<(LoadBalancer, Backend), CheckError> {
-        let load_balancer = self.given_load_balancer().await?;
-        let backend = self.given_registered(&load_balancer).await?;
-        Ok((load_balancer, backend))
+    pub(crate) async fn given_registered_backend(&self) -> CheckOutcome<(LoadBalancer, Backend)> {
+        let lb = self.given_load_balancer().await?;
+        let backend = self.given_registered(&lb).await?;
+        Ok((lb, backend))
     }
 
     /// A load balancer and a backend with an address, which is not registered.
@@ -235,19 +221,17 @@ impl Lab {
     /// # Errors
     /// As [`given_load_balancer`](Self::given_load_balancer) and
     /// [`given_backend`](Self::given_backend).
-    pub(crate) async fn given_unregistered_backend(
-        &self,
-    ) -> Result<(LoadBalancer, Backend), CheckError> {
-        let load_balancer = self.given_load_balancer().await?;
-        let backend = self.given_backend(&load_balancer).await?;
-        Ok((load_balancer, backend))
+    pub(crate) async fn given_unregistered_backend(&self) -> CheckOutcome<(LoadBalancer, Backend)> {
+        let lb = self.given_load_balancer().await?;
+        let backend = self.given_backend(&lb).await?;
+        Ok((lb, backend))
     }
 
     /// Registers a backend and stores its `injectedInfo`.
     ///
     /// # Errors
     /// [`CheckError::Failed`], when it cannot be registered.
-    pub(crate) async fn registered(&self, mut backend: Backend) -> Result<Backend, CheckError> {
+    pub(crate) async fn registered(&self, mut backend: Backend) -> CheckOutcome<Backend> {
         let since = "since the load balancer exists and the parameters are valid";
         let reply = self.succeeds(&backend.ensure(), since).await?;
         let injected_info = reply.string_map("injectedInfo");
@@ -278,9 +262,9 @@ impl Lab {
     ///
     /// # Errors
     /// [`CheckError::Failed`], when that fails.
-    pub(crate) async fn deleted(&self, load_balancer: &LoadBalancer) -> CheckOutcome {
+    pub(crate) async fn deleted(&self, lb: &LoadBalancer) -> CheckOutcome {
         let since = "since deleting succeeds whether the load balancer exists or not";
-        let delete = load_balancer.delete();
+        let delete = lb.delete();
         self.succeeds(&delete, since).await.map(drop)
     }
 
@@ -288,8 +272,8 @@ impl Lab {
     ///
     /// # Errors
     /// [`CheckError::Blocked`] by DLB-01, when that fails.
-    pub(crate) async fn given_deleted(&self, load_balancer: &LoadBalancer) -> CheckOutcome {
-        self.deleted(load_balancer).await.blocked_by("DLB-01")
+    pub(crate) async fn given_deleted(&self, lb: &LoadBalancer) -> CheckOutcome {
+        self.deleted(lb).await.blocked_by("DLB-01")
     }
 
     /// New values for the placeholders in these maps of the fixture.

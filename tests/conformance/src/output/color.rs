@@ -1,7 +1,6 @@
 //! Colors on terminals.
 
 use anstyle::{AnsiColor, Style};
-use std::fmt::Display;
 use std::io::IsTerminal;
 
 /// The use of colors: `--color`.
@@ -39,32 +38,31 @@ pub(crate) struct Paint {
 }
 
 impl Paint {
-    pub(crate) fn good(self, text: impl Display) -> String {
+    pub(crate) fn good(self, text: &str) -> String {
         self.paint(AnsiColor::Green.on_default(), text)
     }
 
-    pub(crate) fn bad(self, text: impl Display) -> String {
+    pub(crate) fn bad(self, text: &str) -> String {
         self.paint(AnsiColor::Red.on_default().bold(), text)
     }
 
-    pub(crate) fn doubtful(self, text: impl Display) -> String {
+    pub(crate) fn doubtful(self, text: &str) -> String {
         self.paint(AnsiColor::Yellow.on_default(), text)
     }
 
-    pub(crate) fn strong(self, text: impl Display) -> String {
+    pub(crate) fn strong(self, text: &str) -> String {
         self.paint(Style::new().bold(), text)
     }
 
-    pub(crate) fn faint(self, text: impl Display) -> String {
+    pub(crate) fn faint(self, text: &str) -> String {
         self.paint(Style::new().dimmed(), text)
     }
 
-    fn paint(self, style: Style, text: impl Display) -> String {
-        let text = text.to_string();
+    fn paint(self, style: Style, text: &str) -> String {
         if self.on && !text.trim().is_empty() {
             format!("{style}{text}{style:#}")
         } else {
-            text
+            text.to_owned()
         }
     }
 }

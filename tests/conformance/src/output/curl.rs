@@ -2,24 +2,24 @@
 
 use super::text::{SHOWN, is_hidden};
 use crate::exchange::Sent;
-use std::fmt::Write as _;
+use http::Method;
+use http::header::{self, CONTENT_TYPE, HeaderName};
 
 /// Headers that curl sets itself, or that belong to the connection.
-const CURLS_OWN: [&str; 7] = [
-    "host",
-    "content-length",
-    "connection",
-    "transfer-encoding",
-    "accept",
-    "user-agent",
-    "expect",
+const CURLS_OWN: [HeaderName; 7] = [
+    header::HOST,
+    header::CONTENT_LENGTH,
+    header::CONNECTION,
+    header::TRANSFER_ENCODING,
+    header::ACCEPT,
+    header::USER_AGENT,
+    header::EXPECT,
 ];
 
 /// The request as a curl command of several lines, with URL, headers and body quoted for a shell.
 ///
-/// A body above 2 kB is cut, with a comment. Bytes that are not UTF-8 or not visible are written
-/// `$'\xff'` for bash, zsh and ksh; a body with a NUL comes from `printf`, because no argument can
-/// contain one.
+/// A body above 2 kB is cut, with a comment, and one with a NUL before it. Bytes that are not UTF-8 or
+/// not visible are written `$'\xff'` for bash, zsh and ksh.
 ///
 /// ```
 /// use lbcf_conformance::exchange::Sent;
@@ -39,80 +39,63 @@ const CURLS_OWN: [&str; 7] = [
 /// );
 /// ```
 pub fn curl_of(sent: &Sent) -> String {
-    let (body, left) = cut_body(&sent.body, SHOWN);
-    let has_nul = body.contains(&0);
-    let mut parts = vec![start(sent)];
-    parts.extend(headers(sent));
-    let data = if sent.body.is_empty() {
-        (sent.method == http::Method::POST).then(|| "--data-binary ''".to_owned())
-    } else if has_nul {
-        Some("--data-binary @-".to_owned())
-    } else if body.first() == Some(&b'@') {
-        // `--data-binary` would read a file.
-        Some(format!("--data-raw {}", quoted(body)))
-    } else {
-        Some(format!("--data-binary {}", quoted(body)))
-    };
-    parts.extend(data);
-    let mut command = parts.join(" \\\n  ");
-    if has_nul {
-        command = format!("printf {} | {command}", printf_format(body));
+    let (shown, _) = cut_body(&sent.body, SHOWN);
+    // No argument can contain a NUL.
+    let body = shown.split(|byte| *byte == 0).next().unwrap_or_default();
+    let has_body = !sent.body.is_empty() || sent.method == Method::POST;
+    let mut parts = vec![start(sent, has_body)];
+    parts.extend(headers(sent, has_body));
+    if has_body {
+        // `--data-binary` reads a file whose name follows an `@`.
+        let is_name = body.starts_with(b"@");
+        let flag = if is_name {
+            "--data-raw"
+        } else {
+            "--data-binary"
+        };
+        parts.push(format!("{flag} {}", quoted(body)));
     }
-    if left > 0 {
-        let _ = write!(
-            command,
-            "\n# the body is cut: {} of {} bytes",
-            body.len(),
-            sent.body.len()
-        );
+    let command = parts.join(" \\\n  ");
+    let (kept, all) = (body.len(), sent.body.len());
+    if kept == all {
+        return command;
     }
-    command
+    format!("{command}\n# the body is cut: {kept} of {all} bytes")
 }
 
-fn start(sent: &Sent) -> String {
+fn start(sent: &Sent, has_body: bool) -> String {
     let mut start = "curl -isS".to_owned();
     // Otherwise curl expands patterns, and removes `..` between slashes.
     if sent.url.contains(['[', ']', '{', '}']) {
-        start.push_str(" -g");
+        start += " -g";
     }
     if sent.url.contains("/.") {
-        start.push_str(" --path-as-is");
+        start += " --path-as-is";
     }
-    if sent.method == http::Method::HEAD {
-        start.push_str(" -I");
-    } else {
-        let default = if sent.body.is_empty() && sent.method != http::Method::POST {
-            http::Method::GET
-        } else {
-            http::Method::POST
-        };
-        if sent.method != default {
-            let _ = write!(start, " -X {}", quoted_if_needed(sent.method.as_str()));
-        }
+    match &sent.method {
+        &Method::HEAD => start += " -I",
+        &Method::POST => {}
+        &Method::GET if !has_body => {}
+        other => start += &format!(" -X {}", word(other.as_str())),
     }
-    let _ = write!(start, " {}", quoted(sent.url.as_bytes()));
-    start
+    start + " " + &quoted(sent.url.as_bytes())
 }
 
-fn headers(sent: &Sent) -> Vec<String> {
-    let has_body = !sent.body.is_empty() || sent.method == http::Method::POST;
+fn headers(sent: &Sent, has_body: bool) -> Vec<String> {
     let mut headers = Vec::new();
-    if has_body && !sent.headers.contains_key(http::header::CONTENT_TYPE) {
+    if has_body && !sent.headers.contains_key(CONTENT_TYPE) {
         // Otherwise curl sends the content type of a form.
         headers.push("-H 'content-type:'".to_owned());
     }
     for (name, value) in &sent.headers {
-        if CURLS_OWN.contains(&name.as_str()) {
+        if CURLS_OWN.contains(name) {
             continue;
         }
-        let mut line = name.as_str().as_bytes().to_vec();
-        if value.is_empty() {
-            // `name:` would remove the header.
-            line.push(b';');
-        } else {
-            line.extend_from_slice(b": ");
-            line.extend_from_slice(value.as_bytes());
-        }
+        // `name:` would remove the header.
+        let line = match value.as_bytes() {
+            b"" => format!("{name};").into_bytes(),
+            value => [name.as_str().as_bytes(), b": ", value].concat(),
+        };
         headers.push(format!("-H {}", quoted(&line)));
     }
     headers
@@ -120,25 +103,21 @@ fn headers(sent: &Sent) -> Vec<String> {
 
 /// At most `limit` bytes that end with a whole character, and the number of remaining bytes.
 pub(super) fn cut_body(body: &[u8], limit: usize) -> (&[u8], usize) {
-    if body.len() <= limit {
-        return (body, 0);
-    }
-    let mut end = limit;
+    let limit = limit.min(body.len());
+    let is_start = |end: &usize| body.get(*end).is_none_or(|byte| byte & 0xc0 != 0x80);
     // A character has at most four bytes.
-    while end > limit.saturating_sub(4) && body[end] & 0xc0 == 0x80 {
-        end -= 1;
-    }
-    if body[end] & 0xc0 == 0x80 {
-        end = limit;
-    }
+    let ends = limit.saturating_sub(3)..=limit;
+    let end = ends.rev().find(is_start).unwrap_or(limit);
     (&body[..end], body.len() - end)
 }
 
-fn quoted_if_needed(word: &str) -> String {
-    if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        word.to_owned()
+/// A text as a single word for a shell, in quotes if it needs them.
+pub(crate) fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._+-:@%,=".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
     } else {
-        quoted(word.as_bytes())
+        quoted(text.as_bytes())
     }
 }
 
@@ -148,37 +127,24 @@ fn quoted(bytes: &[u8]) -> String {
         Ok(text) if !text.chars().any(|c| c == '\n' || is_hidden(c)) => {
             format!("'{}'", text.replace('\'', r"'\''"))
         }
-        _ => format!("$'{}'", escaped(bytes, |byte| format!("\\x{byte:02x}"))),
+        _ => format!("$'{}'", escaped(bytes)),
     }
 }
 
-/// The format with which `printf` prints the bytes.
-fn printf_format(bytes: &[u8]) -> String {
-    let format = escaped(bytes, |byte| format!("\\{byte:03o}"));
-    // `%` and `'` are special for printf and the shell.
-    format!("'{}'", format.replace('%', "%%").replace("\\'", r"'\''"))
-}
-
 /// Escapes backslashes, quotes and invisible characters.
-fn escaped(bytes: &[u8], byte_as: impl Fn(u8) -> String) -> String {
+fn escaped(bytes: &[u8]) -> String {
+    let in_hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect();
     let mut out = String::new();
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {
-            match character {
-                '\\' => out.push_str("\\\\"),
-                '\'' => out.push_str("\\'"),
-                '\n' => out.push_str("\\n"),
-                c if is_hidden(c) => {
-                    for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-                        out.push_str(&byte_as(byte));
-                    }
-                }
-                c => out.push(c),
-            }
+            out += &match character {
+                '\\' | '\'' => format!("\\{character}"),
+                '\n' => "\\n".to_owned(),
+                c if is_hidden(c) => in_hex(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                c => c.to_string(),
+            };
         }
-        for byte in chunk.invalid() {
-            out.push_str(&byte_as(*byte));
-        }
+        out += &in_hex(chunk.invalid());
     }
     out
 }

@@ -70,23 +70,33 @@ impl Output {
     /// # Errors
     /// [`CannotWrite`] with the format and the file.
     pub fn write(&self, text: &str, step_summary: Option<&Path>) -> Result<(), CannotWrite> {
-        let Some(path) = &self.path else {
-            return print(text).map_err(|problem| self.failed("standard output", problem));
+        let written = match &self.path {
+            None => print(text),
+            Some(path) => self.write_to(path, text, step_summary),
         };
-        let at_end = self.format == Format::Markdown && step_summary == Some(path.as_path());
-        let written = match file_at(path) {
-            Ok(Some(file)) if !at_end => replace(&file, text),
-            Ok(_) => append(path, text),
-            Err(problem) => Err(problem),
-        };
-        written.map_err(|problem| self.failed(path.display(), problem))
+        written.map_err(|source| CannotWrite {
+            format: self.format,
+            place: self.place(),
+            source,
+        })
     }
 
-    fn failed(&self, place: impl fmt::Display, source: io::Error) -> CannotWrite {
-        CannotWrite {
-            format: self.format,
-            place: place.to_string(),
-            source,
+    fn write_to(&self, path: &Path, text: &str, step_summary: Option<&Path>) -> io::Result<()> {
+        let at_end = self.format == Format::Markdown && step_summary == Some(path);
+        match file_at(path)? {
+            Some(file) if !at_end => replace(&file, text),
+            _ => {
+                let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+                file.write_all(text.as_bytes())
+            }
+        }
+    }
+
+    /// The path, or `standard output`.
+    pub(crate) fn place(&self) -> String {
+        match &self.path {
+            Some(path) => path.display().to_string(),
+            None => "standard output".to_owned(),
         }
     }
 }
@@ -118,35 +128,21 @@ fn file_at(path: &Path) -> io::Result<Option<PathBuf>> {
     }
 }
 
-fn append(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
-    file.write_all(text.as_bytes())
-}
-
 /// Replaces a file atomically, so that a full disk leaves the old one.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let name = path
-        .file_name()
-        .ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "not the path of a file"))?;
-    let mut temporary = name.to_owned();
-    temporary.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(temporary);
-    let written = write_new(&temporary, text).and_then(|()| {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let replaced = || {
+        let mut file = File::create(&temporary)?;
+        file.write_all(text.as_bytes())?;
         if let Ok(old) = fs::metadata(path) {
-            fs::set_permissions(&temporary, old.permissions())?;
+            file.set_permissions(old.permissions())?;
         }
+        file.sync_all()?;
         fs::rename(&temporary, path)
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written
-}
-
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    };
+    replaced().inspect_err(|_| drop(fs::remove_file(&temporary)))
 }
 
 #[cfg(test)]

@@ -146,17 +146,12 @@ impl ExchangeReport {
 
 /// Headers as a map; several values of one name are joined by commas.
 fn headers(headers: &HeaderMap) -> BTreeMap<String, String> {
-    let mut map = BTreeMap::new();
-    for (name, value) in headers {
-        let value = String::from_utf8_lossy(value.as_bytes());
-        map.entry(name.as_str().to_owned())
-            .and_modify(|all: &mut String| {
-                all.push_str(", ");
-                all.push_str(&value);
-            })
-            .or_insert_with(|| value.clone().into_owned());
-    }
-    map
+    let joined = |name: &HeaderName| {
+        let values = headers.get_all(name).iter();
+        let values = values.map(|value| String::from_utf8_lossy(value.as_bytes()));
+        (name.to_string(), values.collect::<Vec<_>>().join(", "))
+    };
+    headers.keys().map(joined).collect()
 }
 
 #[cfg(test)]

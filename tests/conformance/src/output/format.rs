@@ -3,7 +3,6 @@
 use super::Color;
 use crate::classification::named;
 use crate::report::FailurePolicy;
-use std::fmt;
 
 named! {
     /// The format of a report.
@@ -22,12 +21,6 @@ named! {
     Github = "github",
     /// The document for publication: `--report`.
     Yaml = "yaml",
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 /// The options of a format.

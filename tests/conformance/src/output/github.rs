@@ -39,18 +39,16 @@ fn message(result: &CheckResult) -> Option<String> {
     };
     match &result.failure {
         Some(failure) => {
-            let _ = write!(
-                message,
-                "expected: {}\ngot: {}\nlikely cause: {}",
-                shown(&failure.expected),
-                shown(&failure.got),
-                shown(&failure.likely_cause)
-            );
+            for (name, text) in failure.texts() {
+                let _ = writeln!(message, "{name}: {}", shown(text));
+            }
         }
-        None => message.push_str(&shown(&result.reason)),
+        None => message += &(shown(&result.reason) + "\n"),
     }
-    let _ = write!(message, "\nmore: lbcf conformance explain {}", result.id);
-    Some(message)
+    Some(format!(
+        "{message}more: lbcf conformance explain {}",
+        result.id
+    ))
 }
 
 fn line(text: &mut String, command: &str, title: &str, message: &str) {

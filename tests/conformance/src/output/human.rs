@@ -20,7 +20,7 @@ pub(super) fn render(report: &Report, show: &Show) -> String {
             continue;
         }
         page.gap();
-        let id = page.paint.strong(one_line(&group));
+        let id = page.paint.strong(&one_line(&group));
         page.line(format!("{id}  {}", about(&group)).trim_end());
         for result in results {
             check(&mut page, result, show.policy);
@@ -48,9 +48,7 @@ fn head(page: &mut Page, report: &Report) {
     let (name, url) = driver(report);
     let at = if name.is_empty() { "" } else { " at " };
     let title = format!("LBCF conformance of {name}{at}{url}");
-    page.wrapped("", "  ", &one_line(&title), |paint, line| {
-        paint.strong(line)
-    });
+    page.wrapped("", "  ", &one_line(&title), Paint::strong);
     let facts = [
         format!("kit {}", report.suite_version),
         format!("specification {}", report.spec_version),
@@ -70,9 +68,7 @@ fn head(page: &mut Page, report: &Report) {
             "no observer".to_owned()
         },
     ];
-    page.wrapped("", "", &one_line(&facts.join(", ")), |paint, line| {
-        paint.faint(line)
-    });
+    page.wrapped("", "", &one_line(&facts.join(", ")), Paint::faint);
 }
 
 /// The columns of mark, id and level, left of the rule.
@@ -102,7 +98,7 @@ fn check(page: &mut Page, result: &CheckResult, policy: FailurePolicy) {
     let rule = page.fit(&one_line(&result.rule), columns);
     let mut lines = rule.iter();
     let first = padded(lines.next().map_or("", String::as_str), columns);
-    let time = paint.faint(format!("{time:>TIME$}"));
+    let time = paint.faint(&format!("{time:>TIME$}"));
     page.line(format!("  {mark} {id}{level}{first}{time}").trim_end());
     let margin = " ".repeat(RULE_MARGIN);
     for line in lines {
@@ -110,13 +106,9 @@ fn check(page: &mut Page, result: &CheckResult, policy: FailurePolicy) {
     }
     let reason = reason(result);
     if !reason.is_empty() {
-        page.wrapped(&margin, &margin, &format!("{word}{reason}"), |p, line| {
-            if policy.fails(result) {
-                p.bad(line)
-            } else {
-                p.faint(line)
-            }
-        });
+        let fails = policy.fails(result);
+        let painted = if fails { Paint::bad } else { Paint::faint };
+        page.wrapped(&margin, &margin, &format!("{word}{reason}"), painted);
     }
 }
 
@@ -141,14 +133,9 @@ const TEXT_MARGIN: usize = 16;
 /// Writes the rule, the expectation, the observed behaviour, the request and its response.
 fn failure(page: &mut Page, result: &CheckResult, policy: FailurePolicy) {
     let title = format!("{} {}  {}", result.id, result.level, result.rule);
-    let counts = policy.fails(result);
-    page.wrapped("", "  ", &one_line(&title), |paint, line| {
-        if counts {
-            paint.bad(line)
-        } else {
-            paint.doubtful(line)
-        }
-    });
+    let fails = policy.fails(result);
+    let painted = if fails { Paint::bad } else { Paint::doubtful };
+    page.wrapped("", "  ", &one_line(&title), painted);
     match &result.failure {
         Some(failure) => failure_parts(page, failure),
         None => part(page, "got", &shown(&result.reason)),
@@ -161,9 +148,9 @@ fn failure(page: &mut Page, result: &CheckResult, policy: FailurePolicy) {
 }
 
 fn failure_parts(page: &mut Page, failure: &FailureReport) {
-    part(page, "expected", &shown(&failure.expected));
-    part(page, "got", &shown(&failure.got));
-    part(page, "likely cause", &shown(&failure.likely_cause));
+    for (name, text) in failure.texts() {
+        part(page, name, &shown(text));
+    }
     if let Some(curl) = &failure.curl {
         // Without wrapping, for copying.
         name(page, "request");
@@ -193,7 +180,7 @@ fn part(page: &mut Page, name: &str, text: &str) {
     if text.trim().is_empty() {
         return;
     }
-    let name = page.paint.faint(padded(name, TEXT_MARGIN - 2));
+    let name = page.paint.faint(&padded(name, TEXT_MARGIN - 2));
     page.wrapped(&format!("  {name}"), &" ".repeat(TEXT_MARGIN), text, plain);
 }
 
@@ -223,11 +210,12 @@ fn ending(page: &mut Page, report: &Report, policy: FailurePolicy) {
     }
     page.gap();
     let outcome = report.summary.result;
-    page.wrapped("", "  ", &summary(report), |paint, line| match outcome {
-        Outcome::Success => paint.good(line),
-        Outcome::Partial => paint.doubtful(line),
-        Outcome::Failure => paint.bad(line),
-    });
+    let painted = match outcome {
+        Outcome::Success => Paint::good,
+        Outcome::Partial => Paint::doubtful,
+        Outcome::Failure => Paint::bad,
+    };
+    page.wrapped("", "  ", &summary(report), painted);
     if outcome != Outcome::Success || report.results.iter().any(|result| policy.fails(result)) {
         // On one line, for copying.
         let again = page.paint.faint("again:");

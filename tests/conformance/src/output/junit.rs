@@ -73,34 +73,27 @@ fn suite(
 }
 
 fn case(result: &CheckResult, policy: FailurePolicy) -> TestCase {
-    let mut status = match result.status {
-        Status::Passed if policy.fails(result) => {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_message("known failure passed: remove it from the list");
-            status
+    let reason = one_line(&result.reason);
+    let failure = || TestCaseStatus::non_success(NonSuccessKind::Failure);
+    let (mut status, message) = match (result.status, policy.fails(result)) {
+        (Status::Passed, false) => (TestCaseStatus::success(), reason),
+        (Status::Passed, true) => {
+            let message = "known failure passed: remove it from the list";
+            (failure(), message.to_owned())
         }
-        Status::Passed => TestCaseStatus::success(),
-        Status::Skipped => {
-            let mut status = TestCaseStatus::skipped();
-            status.set_message(one_line(&result.reason));
-            status
-        }
-        Status::Failed if policy.fails(result) => {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_message(one_line(&result.reason));
-            status
-        }
-        // JUnit has no warnings; skipped is neither green nor red.
-        Status::Failed => {
-            let mut status = TestCaseStatus::skipped();
-            let reason = one_line(&result.reason);
-            status.set_message(match &result.known {
+        (Status::Skipped, _) => (TestCaseStatus::skipped(), reason),
+        (Status::Failed, true) => (failure(), reason),
+        (Status::Failed, false) => {
+            let message = match &result.known {
                 Some(known) => format!("known failure ({}): {reason}", one_line(known)),
                 None => format!("warning, {} failed: {reason}", result.level),
-            });
-            status
+            };
+            // JUnit has no warnings; skipped is neither green nor red.
+            (TestCaseStatus::skipped(), message)
         }
     };
+    // One that succeeds has none.
+    status.set_message(message);
     if result.status == Status::Failed {
         status.set_type(result.level.to_string());
         status.set_description(cut(&text(result), KEPT));

@@ -70,22 +70,16 @@ pub fn shown(text: &str) -> String {
     visible(&cut(text, SHOWN)).into_owned()
 }
 
-/// The first `limit` bytes, with the number of remaining bytes.
+/// The first `limit` bytes in whole characters, with the number of remaining bytes.
 pub(crate) fn cut(text: &str, limit: usize) -> Cow<'_, str> {
-    let (kept, left) = split(text, limit);
-    if left == 0 {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(format!("{kept}… ({left} more bytes)"))
-}
-
-/// At most `limit` bytes in whole characters, and the number of remaining bytes.
-pub(crate) fn split(text: &str, limit: usize) -> (&str, usize) {
     let mut end = limit.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    (&text[..end], text.len() - end)
+    match text.len() - end {
+        0 => Cow::Borrowed(text),
+        left => Cow::Owned(format!("{}… ({left} more bytes)", &text[..end])),
+    }
 }
 
 #[cfg(test)]
@@ -94,7 +88,6 @@ mod tests {
 
     #[test]
     fn texts_are_cut_between_characters() {
-        assert_eq!(split("aé", 2), ("a", 2));
         assert_eq!(cut("aé", 3), "aé");
         assert_eq!(cut("🦀🦀", 5), "🦀… (4 more bytes)");
         let long = "x".repeat(1 << 20);

@@ -143,7 +143,7 @@ fn profile(
     supported_features: Vec<String>,
     policy: FailurePolicy,
 ) -> ProfileReport {
-    let summary = Summary::over(results, policy);
+    let summary = Summary::of(results.iter().copied(), policy);
     let ids = |status: Status| {
         let of_status = results.iter().filter(|result| result.status == status);
         of_status.map(|result| result.id.clone()).collect()

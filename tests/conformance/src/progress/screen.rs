@@ -5,7 +5,7 @@ use super::state::{State, finished};
 use crate::output::{Color, Paint, one_line};
 use crate::report::{CheckResult, FailurePolicy, Status};
 use crate::sync::lock;
-use std::fmt;
+use std::fmt::Debug;
 use std::io::{IsTerminal, Stderr, Write};
 use std::sync::{Mutex, MutexGuard};
 
@@ -22,6 +22,7 @@ enum ProgressMode {
 }
 
 /// Progress on a stream. A closed stream is not an error.
+#[derive(Debug)]
 pub struct Screen<W> {
     mode: ProgressMode,
     paint: Paint,
@@ -31,17 +32,10 @@ pub struct Screen<W> {
     inner: Mutex<Inner<W>>,
 }
 
+#[derive(Debug)]
 struct Inner<W> {
     state: State,
     stream: W,
-}
-
-impl<W> fmt::Debug for Screen<W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Screen")
-            .field("mode", &self.mode)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Screen<Stderr> {
@@ -119,7 +113,7 @@ impl<W: Write> Screen<W> {
     }
 }
 
-impl<W: Write + Send> Progress for Screen<W> {
+impl<W: Write + Send + Debug> Progress for Screen<W> {
     fn started(&self, check: &str) {
         let mut inner = self.inner();
         inner.state.start(check);

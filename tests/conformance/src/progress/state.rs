@@ -58,8 +58,8 @@ impl State {
         let colon = if running.is_empty() { "" } else { ":" };
         format!(
             "{counts}{}{colon}{}",
-            paint.bad(failed),
-            paint.faint(running)
+            paint.bad(&failed),
+            paint.faint(&running)
         )
     }
 }

@@ -66,12 +66,11 @@ impl Summary {
     /// - `partial`: none does, but a MUST that applies to the driver was skipped or is a known
     ///   failure, or no check ran at all.
     /// - `success`: every MUST that applies to the driver passed.
-    pub fn of(results: &[CheckResult], policy: FailurePolicy) -> Self {
-        Self::over(&results.iter().collect::<Vec<_>>(), policy)
-    }
-
-    /// [`of`](Self::of) for some of a report's results.
-    pub(crate) fn over(results: &[&CheckResult], policy: FailurePolicy) -> Self {
+    pub fn of<'r>(
+        results: impl IntoIterator<Item = &'r CheckResult>,
+        policy: FailurePolicy,
+    ) -> Self {
+        let results: Vec<&CheckResult> = results.into_iter().collect();
         let count =
             |which: &dyn Fn(&CheckResult) -> bool| results.iter().filter(|r| which(r)).count();
         let failed_of = |level: Level| {
@@ -105,30 +104,23 @@ impl Summary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// No result fails the run.
-    Passed,
+    Passed = 0,
     /// A check failed, or a MUST could not be finished.
-    Failed,
+    Failed = 1,
     /// Invalid arguments, an invalid fixture, or an observer that failed.
-    Usage,
+    Usage = 2,
     /// The driver cannot be reached.
-    Unreachable,
+    Unreachable = 3,
     /// The checks passed, but resources are left behind.
-    LeftBehind,
+    LeftBehind = 4,
     /// The run was interrupted.
-    Interrupted,
+    Interrupted = 130,
 }
 
 impl Exit {
     /// The value for the shell.
     pub const fn code(self) -> u8 {
-        match self {
-            Self::Passed => 0,
-            Self::Failed => 1,
-            Self::Usage => 2,
-            Self::Unreachable => 3,
-            Self::LeftBehind => 4,
-            Self::Interrupted => 130,
-        }
+        self as u8
     }
 
     /// The exit code of a report.

@@ -19,7 +19,7 @@ const EXIT_LIMIT: Duration = Duration::from_millis(500);
 /// The last problem, when the driver does not respond within `--wait`.
 pub(crate) async fn wait_for(run: &Run) -> Result<(), NoResponse> {
     let until = (Instant::now() + run.settings.wait).min(run.deadline);
-    ready::wait(&run.transport, || run.driver.has_ended(), until).await
+    ready::wait(&run.transport, || run.driver.ended().is_some(), until).await
 }
 
 /// Stops the run, if the driver no longer responds.
@@ -30,12 +30,13 @@ pub(crate) async fn after_failure(run: &Run, check: &'static str) {
     let timeout = run.timeout("healthz").min(ready::TIMEOUT);
     let until = Instant::now() + RESTART_LIMIT;
     loop {
-        let problem = match probe(&run.transport, timeout).await {
-            Ok(()) => return,
+        let probed = probe(&run.transport, timeout).await;
+        let problem = match (probed, run.driver.ended()) {
+            (Ok(()), _) => return,
             // A process that the kit started is not restarted by a supervisor.
-            Err(_) if run.driver.has_ended() => run.driver.exit_state().unwrap_or_default(),
-            Err(problem) if Instant::now() >= until => problem.to_string(),
-            Err(_) => {
+            (Err(_), Some(exec)) => exec.state(),
+            (Err(problem), None) if Instant::now() >= until => problem.to_string(),
+            (Err(_), None) => {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             }
@@ -58,12 +59,12 @@ pub(crate) async fn add_process_exit(run: &Run, check: &'static str, outcome: &m
     let Err(CheckError::Failed(failure)) = outcome else {
         return;
     };
-    if !run.driver.is_ours() || !has_been_silent(run, check) {
+    if run.driver.0.is_none() || !has_been_silent(run, check) {
         return;
     }
     // Its connections close shortly before the process exits.
     let until = Instant::now() + EXIT_LIMIT;
-    while !run.driver.has_ended() {
+    while run.driver.ended().is_none() {
         if Instant::now() >= until {
             return;
         }

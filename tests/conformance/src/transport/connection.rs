@@ -162,14 +162,8 @@ fn no_response(error: &hyper::Error) -> NoResponse {
 
 /// The first source of this type.
 fn cause<E: Error + 'static>(error: &hyper::Error) -> Option<&E> {
-    let mut next = error.source();
-    while let Some(cause) = next {
-        if let Some(found) = cause.downcast_ref() {
-            return Some(found);
-        }
-        next = cause.source();
-    }
-    None
+    let mut causes = std::iter::successors(error.source(), |cause| (**cause).source());
+    causes.find_map(|cause| cause.downcast_ref())
 }
 
 /// The largest frame, so that the flag of a long body is not set long before it is sent.

@@ -12,6 +12,7 @@ use lbcf_serving::tls::{ClientTls, ClientTlsError};
 use lbcf_serving::watched_file::FileError;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -106,16 +107,14 @@ fn tls_config(settings: &Settings) -> Result<ClientConfig, TransportError> {
         trusts_system: false,
         certificate: settings.client_certificate.clone(),
     };
-    let read = |path| {
+    let read = |path: &PathBuf| {
         let content = crate::files::read(path, MAX_LENGTH);
-        content.map_err(|problem| TransportError::file(path, problem))
+        let path = path.clone();
+        content.map_err(|problem| TransportError::File { path, problem })
     };
     let paths = tls.paths();
-    let contents: Vec<_> = paths
-        .iter()
-        .map(|path| read(path))
-        .collect::<Result<_, _>>()?;
-    let mut config = tls.config(&contents).map_err(|error| match error {
+    let contents: Result<Vec<_>, _> = paths.iter().map(read).collect();
+    let mut config = tls.config(&contents?).map_err(|error| match error {
         ClientTlsError::File(FileError::Contents { path, problem }) => {
             TransportError::File { path, problem }
         }

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use lbcf_driver_sdk::client::InvalidUrl;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The settings of a transport besides the URL.
@@ -81,13 +81,4 @@ pub enum TransportError {
     /// TLS cannot be set up.
     #[error("TLS: {0}")]
     Tls(String),
-}
-
-impl TransportError {
-    pub(super) fn file(path: &Path, problem: impl Into<String>) -> Self {
-        Self::File {
-            path: path.to_owned(),
-            problem: problem.into(),
-        }
-    }
 }

@@ -7,7 +7,7 @@ use Expected::{AnyResponse, Rejection};
 /// A load balancer and a backend of the check.
 #[derive(Debug)]
 pub(super) struct ValidCalls {
-    pub(super) load_balancer: LoadBalancer,
+    pub(super) lb: LoadBalancer,
     pub(super) backend: Backend,
 }
 
@@ -15,32 +15,29 @@ impl ValidCalls {
     /// With an existing load balancer, or else an unknown one: bad input is rejected for either.
     pub(super) async fn new(lab: &Lab) -> Self {
         let existing = lab.given_new_load_balancer().await;
-        let load_balancer = existing.unwrap_or_else(|_| lab.unknown_load_balancer());
-        let backend = lab.given_backend(&load_balancer).await;
-        let backend = backend.unwrap_or_else(|_| lab.unknown_backend(&load_balancer));
-        Self {
-            load_balancer,
-            backend,
-        }
+        let lb = existing.unwrap_or_else(|_| lab.unknown_load_balancer());
+        let backend = lab.given_backend(&lb).await;
+        let backend = backend.unwrap_or_else(|_| lab.unknown_backend(&lb));
+        Self { lb, backend }
     }
 
     pub(super) fn validate_backend(&self) -> WebhookCall {
         let backend_type = self.backend.source.backend_type();
-        validate_backend(&self.load_balancer, backend_type, &self.backend.parameters)
+        validate_backend(&self.lb, backend_type, &self.backend.parameters)
     }
 
     /// A valid call of each webhook, except `healthz`, whose body is empty, and
     /// `judgePodDeregister`, which few drivers have.
     pub(super) fn calls(&self) -> Vec<WebhookCall> {
         vec![
-            self.load_balancer.validate(),
-            self.load_balancer.create(),
-            self.load_balancer.ensure(),
+            self.lb.validate(),
+            self.lb.create(),
+            self.lb.ensure(),
             self.validate_backend(),
             self.backend.generate(),
             self.backend.ensure(),
             self.backend.deregister(),
-            self.load_balancer.delete(),
+            self.lb.delete(),
         ]
     }
 }
@@ -149,7 +146,7 @@ impl Wrong<'_> {
     }
 
     fn maps_and_addresses(&mut self, valid: &ValidCalls) {
-        let (ensure, delete) = (valid.load_balancer.ensure(), valid.load_balancer.delete());
+        let (ensure, delete) = (valid.lb.ensure(), valid.lb.delete());
         let (bind, unbind) = (valid.backend.ensure(), valid.backend.deregister());
         let validate = valid.validate_backend();
         for value in [json!(["x"]), json!("x"), json!(7)] {
@@ -175,11 +172,8 @@ impl Wrong<'_> {
     /// The whole backend of `generateBackendAddr`, and parts of it.
     fn backends(&mut self, backend: &Backend) {
         let generate = backend.generate();
-        let field = match &backend.source {
-            Source::Service(_) => "serviceBackend",
-            Source::Endpoint(_) => "endpointBackend",
-            Source::Pod(_) | Source::Static => "podBackend",
-        };
+        let field = backend.source.field();
+        let field = field.map_or("podBackend", |(field, _)| field);
         for value in [json!("x"), json!(["x"]), json!(7)] {
             self.add(&generate, field, value, Rejection);
         }
@@ -251,8 +245,7 @@ pub(super) async fn verify(lab: &Lab, bad: Vec<BadRequest>) -> CheckOutcome {
         if let Some(before) = before.filter(|before| *before != what) {
             is_alive(lab, &before).await?;
         }
-        let kind = RequestKind::Invalid;
-        let reply = lab.call_by(&bad.call, &bad.request, kind).await;
+        let reply = lab.send_instead(&bad.call, &bad.request).await;
         if let Some(problem) = problem(&reply.exchange, bad.expected) {
             let webhook = bad.call.webhook();
             let expected = format!(
@@ -273,7 +266,7 @@ pub(super) async fn verify(lab: &Lab, bad: Vec<BadRequest>) -> CheckOutcome {
 }
 
 /// Fails when the driver no longer responds.
-pub(super) async fn is_alive(lab: &Lab, after: &str) -> Result<(), CheckError> {
+pub(super) async fn is_alive(lab: &Lab, after: &str) -> CheckOutcome {
     let reply = lab.call(&healthz().unusual()).await;
     match reply.no_response() {
         None => Ok(()),

@@ -6,15 +6,15 @@ use crate::checks::prelude::*;
 pub(super) type Variant = (&'static str, Backend);
 
 /// A pod, and others that differ from it, and from each other, in one part of the identity.
-pub(super) fn pods(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> {
+pub(super) fn pods(lab: &Lab, lb: &LoadBalancer) -> Vec<Variant> {
     let second_port = |mut pod: Value| {
         let port = port_of(&pod) + 1;
         set_port(&mut pod, port);
         pod
     };
-    let one = sent(lab.pod_backend(load_balancer));
-    let other = sent(lab.pod_backend(load_balancer));
-    let mut namesake = sent(lab.pod_backend(load_balancer));
+    let one = sent(lab.pod_backend(lb));
+    let other = sent(lab.pod_backend(lb));
+    let mut namesake = sent(lab.pod_backend(lb));
     namesake["pod"]["metadata"]["name"] = one["pod"]["metadata"]["name"].clone();
     namesake["pod"]["metadata"]["namespace"] = json!("lbcf-conformance-2");
     [
@@ -25,14 +25,14 @@ pub(super) fn pods(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> {
         ("a pod of the same name in another namespace", namesake),
     ]
     .into_iter()
-    .map(|(what, pod)| (what, lab.backend_of(load_balancer, Source::Pod(pod))))
+    .map(|(what, pod)| (what, lab.backend_of(lb, Source::Pod(pod))))
     .collect()
 }
 
 /// A service on a node, and others that differ from it, and from each other, in the same way.
-pub(super) fn services(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> {
-    let mut one = sent(lab.service_backend(load_balancer));
-    let other = sent(lab.service_backend(load_balancer));
+pub(super) fn services(lab: &Lab, lb: &LoadBalancer) -> Vec<Variant> {
+    let mut one = sent(lab.service_backend(lb));
+    let other = sent(lab.service_backend(lb));
     let node_port = &one["service"]["spec"]["ports"][0]["nodePort"];
     // Outside the range of the check's other backends.
     let node_port = node_port.as_i64().unwrap_or(30_000) + 2_000;
@@ -61,7 +61,7 @@ pub(super) fn services(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> 
     ]
     .into_iter()
     .map(|(what, service)| (what, Source::Service(service)))
-    .map(|(what, source)| (what, lab.backend_of(load_balancer, source)))
+    .map(|(what, source)| (what, lab.backend_of(lb, source)))
     .collect()
 }
 

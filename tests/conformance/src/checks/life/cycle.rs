@@ -32,42 +32,40 @@ impl LifeCycle<'_> {
         let lab = self.lab;
         lab.run.require("CLB-01")?;
         let before = lab.observe().await?;
-        let mut load_balancer = lab.load_balancer();
+        let mut lb = lab.load_balancer();
         let since = "since lbSpec and attributes are valid";
-        self.accepted(&load_balancer.validate(), since).await?;
-        load_balancer.lb_info = self.same(|| self.created(&load_balancer), "lbInfo").await?;
-        let attributes = load_balancer.sample.attributes.clone();
-        self.each(|| self.ensured(&load_balancer, &attributes))
-            .await?;
+        self.accepted(&lb.validate(), since).await?;
+        lb.lb_info = self.same(|| self.created(&lb), "lbInfo").await?;
+        let attributes = lb.sample.attributes.clone();
+        self.each(|| self.ensured(&lb, &attributes)).await?;
         let backend = if lab.has_backends() {
-            Some(self.backend(&load_balancer).await?)
+            Some(self.backend(&lb).await?)
         } else {
             None
         };
         if lab.run.fixture.load_balancer.update.attributes.is_some() {
-            let attributes = lab.updated_attributes(&load_balancer);
+            let attributes = lab.updated_attributes(&lb);
             let since = "since the fixture allows these attributes";
-            self.accepted(&load_balancer.validate_update(&attributes), since)
+            self.accepted(&lb.validate_update(&attributes), since)
                 .await?;
-            self.each(|| self.ensured(&load_balancer, &attributes))
-                .await?;
-            load_balancer.sample.attributes = attributes;
+            self.each(|| self.ensured(&lb, &attributes)).await?;
+            lb.sample.attributes = attributes;
         }
         if let Some(backend) = backend {
             self.each(|| self.deregistered(&backend)).await?;
         }
-        self.each(|| self.deleted(&load_balancer)).await?;
+        self.each(|| self.deleted(&lb)).await?;
         let expected = "nothing left in the cloud at the end";
         let left = lab.created_since(before.as_ref(), 0, expected).await;
         left.map_err(|error| self.first_time(error))
     }
 
     /// A backend, from its validation to changed parameters.
-    async fn backend(&self, load_balancer: &LoadBalancer) -> Result<Backend, CheckError> {
+    async fn backend(&self, lb: &LoadBalancer) -> CheckOutcome<Backend> {
         let lab = self.lab;
-        let mut backend = lab.backend(load_balancer);
+        let mut backend = lab.backend(lb);
         let backend_type = backend.source.backend_type();
-        let validate = validate_backend(load_balancer, backend_type, &backend.parameters);
+        let validate = validate_backend(lb, backend_type, &backend.parameters);
         self.accepted(&validate, "since the parameters are valid")
             .await?;
         backend.addr = self
@@ -77,8 +75,7 @@ impl LifeCycle<'_> {
         if lab.run.fixture.backend.parameters.update.is_some() {
             let old = backend.parameters.clone();
             backend.parameters = lab.updated_parameters(&backend);
-            let validate =
-                validate_backend_update(load_balancer, backend_type, &backend.parameters, &old);
+            let validate = validate_backend_update(lb, backend_type, &backend.parameters, &old);
             let since = "since the fixture allows these parameters";
             self.accepted(&validate, since).await?;
             backend.injected_info = self.each(|| self.registered(&backend)).await?;
@@ -86,25 +83,23 @@ impl LifeCycle<'_> {
         Ok(backend)
     }
 
-    async fn created(&self, load_balancer: &LoadBalancer) -> Result<StringMap, CheckError> {
-        self.hang_ups(&load_balancer.create()).await;
-        let created = self.lab.created(load_balancer.clone()).await?;
+    async fn created(&self, lb: &LoadBalancer) -> CheckOutcome<StringMap> {
+        self.hang_ups(&lb.create()).await;
+        let created = self.lab.created(lb.clone()).await?;
         let since = "since createLoadBalancer returned Succ";
         self.lab.observed(&created.lb_info, since).await?;
         Ok(created.lb_info)
     }
 
-    async fn ensured(&self, load_balancer: &LoadBalancer, attributes: &StringMap) -> CheckOutcome {
-        let call = load_balancer.ensure_with(attributes);
+    async fn ensured(&self, lb: &LoadBalancer, attributes: &StringMap) -> CheckOutcome {
+        let call = lb.ensure_with(attributes);
         self.hang_ups(&call).await;
         let since = "since the load balancer exists and the attributes are valid";
         self.lab.succeeds(&call, since).await?;
-        self.lab
-            .has_attributes(&load_balancer.lb_info, attributes)
-            .await
+        self.lab.has_attributes(&lb.lb_info, attributes).await
     }
 
-    async fn generated(&self, backend: &Backend) -> Result<String, CheckError> {
+    async fn generated(&self, backend: &Backend) -> CheckOutcome<String> {
         if backend.source == Source::Static {
             return Ok(backend.addr.clone());
         }
@@ -113,7 +108,7 @@ impl LifeCycle<'_> {
     }
 
     /// Registers the backend and returns its `injectedInfo`.
-    async fn registered(&self, backend: &Backend) -> Result<StringMap, CheckError> {
+    async fn registered(&self, backend: &Backend) -> CheckOutcome<StringMap> {
         self.hang_ups(&backend.ensure()).await;
         let registered = self.lab.registered(backend.clone()).await?;
         self.lab.is_registered(&registered).await?;
@@ -126,10 +121,10 @@ impl LifeCycle<'_> {
         self.lab.is_deregistered(backend).await
     }
 
-    async fn deleted(&self, load_balancer: &LoadBalancer) -> CheckOutcome {
-        self.hang_ups(&load_balancer.delete()).await;
-        self.lab.deleted(load_balancer).await?;
-        self.lab.is_deleted(load_balancer).await
+    async fn deleted(&self, lb: &LoadBalancer) -> CheckOutcome {
+        self.hang_ups(&lb.delete()).await;
+        self.lab.deleted(lb).await?;
+        self.lab.is_deleted(lb).await
     }
 
     /// A validation that has to accept.
@@ -142,19 +137,19 @@ impl LifeCycle<'_> {
     }
 
     /// Makes a call as the strategy requires, and returns the last result.
-    async fn each<T, F>(&self, call: impl Fn() -> F) -> Result<T, CheckError>
+    async fn each<T, F>(&self, call: impl Fn() -> F) -> CheckOutcome<T>
     where
-        F: Future<Output = Result<T, CheckError>>,
+        F: Future<Output = CheckOutcome<T>>,
     {
         let (first, second) = self.results(call).await?;
         Ok(second.unwrap_or(first))
     }
 
     /// [`each`](Self::each) for a call that has to return the same result each time.
-    async fn same<T, F>(&self, call: impl Fn() -> F, field: &str) -> Result<T, CheckError>
+    async fn same<T, F>(&self, call: impl Fn() -> F, field: &str) -> CheckOutcome<T>
     where
         T: PartialEq + std::fmt::Debug,
-        F: Future<Output = Result<T, CheckError>>,
+        F: Future<Output = CheckOutcome<T>>,
     {
         let (first, second) = self.results(call).await?;
         match second {
@@ -166,9 +161,9 @@ impl LifeCycle<'_> {
         }
     }
 
-    async fn results<T, F>(&self, call: impl Fn() -> F) -> Result<(T, Option<T>), CheckError>
+    async fn results<T, F>(&self, call: impl Fn() -> F) -> CheckOutcome<(T, Option<T>)>
     where
-        F: Future<Output = Result<T, CheckError>>,
+        F: Future<Output = CheckOutcome<T>>,
     {
         if self.strategy == Strategy::AfterRestart {
             self.lab.restart().await?;
@@ -200,7 +195,9 @@ impl LifeCycle<'_> {
         let request = self.lab.request_of(call);
         let length = u64::try_from(request.body.len()).unwrap_or(u64::MAX);
         let part = usize::try_from(self.lab.random(0..length.max(1))).unwrap_or_default();
-        self.lab.hang_up(call, &request, part, Duration::ZERO).await;
+        let webhook = call.webhook();
+        let no_time = Duration::ZERO;
+        self.lab.hang_up(&request, webhook, part, no_time).await;
         let linger = Duration::from_millis(self.lab.random(0..LINGER));
         self.lab.call_and_hang_up(call, linger).await;
     }

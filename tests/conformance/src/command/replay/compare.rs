@@ -23,14 +23,7 @@ pub(super) fn is_same(old: &ExchangeReport, new: &ExchangeReport) -> bool {
 /// Removes echoes and times from the texts of a value.
 fn plain(value: Value, retry_id: &str) -> Value {
     match value {
-        Value::String(text) => {
-            let text = if retry_id.is_empty() {
-                text
-            } else {
-                text.replace(retry_id, "")
-            };
-            Value::String(without_times(&text))
-        }
+        Value::String(text) => Value::String(without_times(&text.replace(retry_id, ""))),
         Value::Array(items) => items
             .into_iter()
             .map(|item| plain(item, retry_id))
@@ -45,18 +38,15 @@ fn plain(value: Value, retry_id: &str) -> Value {
 
 /// Removes times such as `2026-01-31T12:00:00Z`.
 fn without_times(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        match time_at_start(rest) {
-            0 => {
-                kept.push(first);
-                rest = &rest[first.len_utf8()..];
-            }
-            length => rest = &rest[length..],
+    let mut end = 0;
+    let is_kept = |(at, _): &(usize, char)| {
+        if *at >= end {
+            end = at + time_at_start(&text[*at..]);
         }
-    }
-    kept
+        *at >= end
+    };
+    let kept = text.char_indices().filter(is_kept);
+    kept.map(|(_, character)| character).collect()
 }
 
 /// The length of a time at the start of a text, in bytes.

@@ -77,18 +77,13 @@ fn request(old: &ExchangeReport, base: &str) -> Result<Request, &'static str> {
 
 /// The path of a URL below the driver's, without the query of the driver's URL.
 fn path_below(url: &str, base: &str) -> Option<String> {
-    let (base, query) = match base.split_once('?') {
-        Some((base, query)) => (base, Some(query)),
-        None => (base, None),
-    };
+    let (base, query) = base.split_once('?').unwrap_or((base, ""));
     let below = url.strip_prefix(base.trim_end_matches('/'))?;
-    let path = below
-        .strip_prefix('/')
-        .or(Some(below).filter(|p| p.is_empty()))?;
-    let path = match query {
-        Some(query) => path.strip_suffix(&format!("?{query}")).unwrap_or(path),
-        None => path,
+    let path = match below {
+        "" => below,
+        below => below.strip_prefix('/')?,
     };
+    let path = path.strip_suffix(&format!("?{query}")).unwrap_or(path);
     Some(path.to_owned())
 }
 

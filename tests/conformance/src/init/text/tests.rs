@@ -1,4 +1,4 @@
-use super::super::probe::Url;
+use super::super::probe::ProbeResult;
 use super::super::schema::Maps;
 use super::*;
 use crate::check::Feature;

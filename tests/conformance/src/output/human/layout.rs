@@ -60,7 +60,7 @@ impl Page {
         first: &str,
         next: &str,
         text: &str,
-        painted: impl Fn(Paint, &str) -> String,
+        painted: fn(Paint, &str) -> String,
     ) {
         let mut margin = first;
         for paragraph in text.lines() {

@@ -63,6 +63,7 @@ fn a_terminal_gets_one_line_and_keeps_failures() {
 
 #[test]
 fn a_closed_output_is_no_error() {
+    #[derive(Debug)]
     struct Closed;
     impl Write for Closed {
         fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {

@@ -15,26 +15,17 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_rustls::TlsAcceptor;
 
 /// The files of a test, deleted when they are dropped.
-struct Files(PathBuf);
+struct Files(tempfile::TempDir);
 
 impl Files {
-    fn new(test: &str) -> Self {
-        let name = format!("lbcf-conformance-{test}-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
     }
 
     fn write(&self, name: &str, content: &str) -> PathBuf {
-        let path = self.0.join(name);
+        let path = self.0.path().join(name);
         std::fs::write(&path, content).unwrap();
         path
-    }
-}
-
-impl Drop for Files {
-    fn drop(&mut self) {
-        std::fs::remove_dir_all(&self.0).ok();
     }
 }
 
@@ -118,7 +109,7 @@ fn request() -> Request {
 
 #[tokio::test]
 async fn transport_trusts_the_roots_of_ca_files_only() {
-    let files = Files::new("trust");
+    let files = Files::new();
     let (ours, theirs) = (Ca::new(), Ca::new());
     let ours_file = files.write("ours.pem", &ours.pem);
     let theirs_file = files.write("theirs.pem", &theirs.pem);
@@ -158,7 +149,7 @@ async fn transport_trusts_the_roots_of_ca_files_only() {
 
 #[tokio::test]
 async fn transport_shows_its_certificate() {
-    let files = Files::new("client");
+    let files = Files::new();
     let ca = Ca::new();
     let server = ca.serve("127.0.0.1", true).await;
     let (certificate, key) = ca.sign("lbcf-conformance");
@@ -183,7 +174,7 @@ async fn transport_shows_its_certificate() {
 
 #[tokio::test]
 async fn transport_does_not_wait_for_tls_that_never_comes() {
-    let files = Files::new("never");
+    let files = Files::new();
     let server = Server::new(|mut stream| async move {
         tokio::io::copy(&mut stream, &mut tokio::io::sink())
             .await
@@ -205,7 +196,7 @@ async fn transport_does_not_wait_for_tls_that_never_comes() {
 
 #[tokio::test]
 async fn transport_names_the_file_that_cannot_be_used() {
-    let files = Files::new("names");
+    let files = Files::new();
     let ca = Ca::new();
     let (certificate, key) = ca.sign("me");
     let (_, other_key) = ca.sign("me");
@@ -215,7 +206,7 @@ async fn transport_names_the_file_that_cannot_be_used() {
     let long = files.write("long.pem", &" ".repeat((1 << 20) + 1));
     let damaged = files.write("damaged.pem", "-----BEGIN CERTIFICATE-----\nab");
     let other = files.write("other.key", &other_key);
-    let missing = files.0.join("missing.pem");
+    let missing = files.0.path().join("missing.pem");
 
     let with_ca = |path: &PathBuf| Settings {
         ca_files: vec![good.clone(), path.clone()],
