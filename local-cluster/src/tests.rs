@@ -1,5 +1,7 @@
 //! Tables of tests.
 
+use serde_json::Value;
+
 /// The rows of a table: each line that is not blank has as many cells between ` | `.
 pub(crate) fn rows<const N: usize>(table: &str) -> Vec<[&str; N]> {
     let lines = table.lines().map(str::trim);
@@ -11,4 +13,9 @@ pub(crate) fn rows<const N: usize>(table: &str) -> Vec<[&str; N]> {
                 .expect(line)
         })
         .collect()
+}
+
+/// A cell that is JSON.
+pub(crate) fn json(cell: &str) -> Value {
+    serde_json::from_str(cell).expect(cell)
 }

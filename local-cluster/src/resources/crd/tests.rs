@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::{crd_defaults, crd_errors, kinds_of};
 use crate::object::object;
-use crate::tests::rows;
+use crate::tests::{json, rows};
 
 fn definition() -> Value {
     json!({
@@ -56,7 +56,7 @@ fn a_good_definition_is_accepted() {
 fn assert_schemas(pointer: &str, prefix: &str, table: &str) {
     let root = "spec.versions[0].schema.openAPIV3Schema";
     for [schema, place, why] in rows(table) {
-        let found = changed(pointer, serde_json::from_str(schema).unwrap());
+        let found = changed(pointer, json(schema));
         let place = format!("{root}{prefix}{place}: ");
         let fits = match why {
             "ok" => found.is_empty(),
@@ -77,7 +77,7 @@ fn definitions_are_consistent() {
         /spec/versions/0/selectableFields | [{"jsonPath": ".metadata.name"}] | spec.versions[0].selectableFields[0].jsonPath: Invalid value: ".metadata.name"
     "#;
     for [pointer, value, expected] in rows(table) {
-        let found = changed(pointer, serde_json::from_str(value).unwrap());
+        let found = changed(pointer, json(value));
         assert!(
             found.len() == 1 && found[0].starts_with(expected),
             "{found:?} instead of {expected}"
@@ -144,7 +144,7 @@ fn rules_must_compile() {
     let place =
         "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0]";
     let about = |rule: &str| {
-        let rule: Value = serde_json::from_str(rule).unwrap();
+        let rule = json(rule);
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "x-kubernetes-validations": [rule]});
         changed(SPEC, schema)
     };

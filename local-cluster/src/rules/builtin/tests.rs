@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::object::object;
 use crate::resources::Registry;
-use crate::tests::rows;
+use crate::tests::{json, rows};
 
 fn lines(errors: &[FieldError]) -> Vec<String> {
     let line = |error: &FieldError| format!("{}: {}", error.field, error.message);
@@ -39,7 +39,7 @@ fn assert_errors(plural: &str, valid: &Value, pointer: &str, table: &str) {
     for [change, expected] in rows(table) {
         let mut whole = valid.clone();
         let at = whole.pointer_mut(pointer).unwrap();
-        json_patch::merge(at, &serde_json::from_str(change).unwrap());
+        json_patch::merge(at, &json(change));
         let found = errors(plural, whole);
         let fits = match expected {
             "ok" => found.is_empty(),

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::validate;
 use crate::schema::correlate::CorrelatedValue;
 use crate::schema::node::Node;
-use crate::tests::rows;
+use crate::tests::{json, rows};
 
 fn found(schema: Value, value: Value) -> Vec<String> {
     let node = Node::read(&schema);
@@ -23,10 +23,6 @@ fn texts(errors: Vec<crate::field_error::FieldError>) -> Vec<String> {
             )
         })
         .collect()
-}
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
 }
 
 /// The errors of the value at `spec.x`.
