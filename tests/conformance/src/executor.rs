@@ -209,11 +209,9 @@ async fn outcome_of(
             Ok(ended) => ended.map_err(|_| "a bug in the kit ended this check".to_owned()),
             Err(_) => {
                 run.stop(StopReason::TimeIsUp(run.fixture.budgets.total));
-                let failure = Failure::new(
-                    "the check to end within the time for the whole run",
-                    format!("it was still running after {:?}", began.elapsed()),
-                );
-                Ok(Err(failure.into()))
+                let expected = "the check to end within the time for the whole run";
+                let got = format!("it was still running after {:?}", began.elapsed());
+                Ok(Err(Failure::new(expected, got).into()))
             }
         },
         _ = run.cancelled.wait() => {

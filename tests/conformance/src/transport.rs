@@ -281,12 +281,15 @@ impl Transport {
     ) -> Result<(Received, bool), ExchangeError> {
         let (body, is_sent) = TrackedBody::new(request.body.clone());
         let target = self.shared.base.target(&request.path);
-        let http = request
-            .to_http(&target, self.headers_of(request), body)
+        let http = http::Request::builder().method(request.method.clone());
+        let mut http = http
+            .uri(&target)
+            .body(body)
             .map_err(|error| ExchangeError {
                 reason: NoResponse::NotConnected(format!("{target:?} cannot be sent: {error}")),
                 is_unsent: false,
             })?;
+        *http.headers_mut() = self.headers_of(request);
         let received = connection.exchange(http).await?;
         Ok((received, is_sent.load(Ordering::Relaxed)))
     }

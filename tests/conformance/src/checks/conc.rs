@@ -90,10 +90,8 @@ async fn conc_04(lab: &Lab) -> CheckOutcome {
     let new = lab.given_backends(&lb, count).await?;
     // One by one: CONC-01 verifies concurrent registrations.
     let old = lab.given_all_bound(old).await?;
-    let calls = new
-        .iter()
-        .zip(&old)
-        .flat_map(|(new, old)| [new.ensure(), old.deregister()]);
+    let pairs = new.iter().zip(&old);
+    let calls = pairs.flat_map(|(new, old)| [new.ensure(), old.deregister()]);
     concurrently(lab, calls.collect()).await?;
     lab.are_registered(&lb, &new).await?;
     lab.are_deregistered(&lb, &old).await

@@ -66,10 +66,8 @@ async fn jpd_02(lab: &Lab) -> CheckOutcome {
         let requested: Vec<PodName> = pods.iter().filter_map(PodName::of).collect();
         let reply = lab.call(&judge(&pods)).await;
         // JPD-01 verifies the form.
-        let kept = reply
-            .any_decision(DECLARED)
-            .and_then(|_| kept(&reply))
-            .blocked_by("JPD-01")?;
+        let decided = reply.any_decision(DECLARED);
+        let kept = decided.and_then(|_| kept(&reply)).blocked_by("JPD-01")?;
         let is_requested = |pod: &&PodName| requested.iter().any(|other| pod.matches(other));
         if let Some(other) = kept.iter().find(|pod| !is_requested(pod)) {
             let expected = "no pods in doNotDeregister but those of notReadyPods";

@@ -45,12 +45,10 @@ impl ConnectionArgs {
         url: &str,
         endpoint: &Endpoint,
     ) -> Result<Transport, CommandError> {
+        let certificate = self.client_cert_file.clone();
         let mut settings = Settings {
             ca_files: self.ca_files.clone(),
-            client_certificate: self
-                .client_cert_file
-                .clone()
-                .zip(self.client_key_file.clone()),
+            client_certificate: certificate.zip(self.client_key_file.clone()),
             token: self.token_file.as_deref().map(token).transpose()?,
             ..Settings::default()
         };

@@ -98,27 +98,24 @@ pub(super) fn table(page: &mut Page, checks: &[&Check]) {
 }
 
 fn document(checks: &[&Check]) -> String {
-    let checks: Vec<_> = checks
-        .iter()
-        .map(|check| {
-            json!({
-                "id": check.id,
-                "level": check.level,
-                "group": check.group,
-                "about": check.group.about(),
-                "rule": check.rule,
-                "why": check.why,
-                "source": check.source,
-                "typical": check.typical,
-                "observer": check.observer,
-                "needs": check.needs.iter().map(|need| need.name()).collect::<Vec<_>>(),
-            })
+    let described = |check: &&Check| {
+        json!({
+            "id": check.id,
+            "level": check.level,
+            "group": check.group,
+            "about": check.group.about(),
+            "rule": check.rule,
+            "why": check.why,
+            "source": check.source,
+            "typical": check.typical,
+            "observer": check.observer,
+            "needs": check.needs.iter().map(|need| need.name()).collect::<Vec<_>>(),
         })
-        .collect();
+    };
     let document = json!({
         "suiteVersion": env!("CARGO_PKG_VERSION"),
         "specVersion": SPECIFICATION,
-        "checks": checks,
+        "checks": checks.iter().map(described).collect::<Vec<_>>(),
     });
     format!("{document:#}\n")
 }

@@ -152,11 +152,7 @@ impl OutputArgs {
     /// one is, or it has another destination.
     pub(super) fn destinations(&self) -> Result<Vec<Output>, CommandError> {
         let to = |format, path| Output { format, path };
-        let mut outputs: Vec<Output> = self
-            .format
-            .map(|format| to(format, None))
-            .into_iter()
-            .collect();
+        let mut outputs = Vec::from_iter(self.format.map(|format| to(format, None)));
         outputs.extend(self.outputs.iter().cloned());
         outputs.extend(self.report.clone().map(|path| to(Format::Yaml, Some(path))));
         for (index, output) in outputs.iter().enumerate() {

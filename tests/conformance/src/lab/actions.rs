@@ -47,13 +47,11 @@ impl Lab {
     /// [`CheckError::Skipped`], when that is not possible.
     pub(crate) async fn fault(&self, on: bool) -> CheckOutcome {
         let word = if on { "on" } else { "off" };
+        let body = json!({ "on": on });
         // Set before the call, so that a run that ends here switches the fault off.
         self.run.fault_is_on.store(true, Ordering::Relaxed);
         let done = match &self.run.fixture.fault {
-            Some(action) => {
-                self.perform(&action.switched(on), &json!({ "on": on }))
-                    .await
-            }
+            Some(action) => self.perform(&action.switched(on), &body).await,
             None => Err("the fixture does not define it".to_owned()),
         };
         if !on && done.is_ok() {

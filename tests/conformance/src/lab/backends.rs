@@ -161,8 +161,23 @@ impl Addresses {
 
     /// The check's `n`th service backend.
     pub(crate) fn service(self, name: &str, uid: &str, n: u32) -> Source {
-        let node_port = 30_000 + i32::try_from(n % 2_000).unwrap_or_default();
-        service(name, uid, &format!("node-{n}"), &self.node(n), node_port)
+        let (node, node_port) = (format!("node-{n}"), 30_000 + n % 2_000);
+        let service = json!({
+            "metadata": {"name": name, "namespace": "lbcf-conformance", "uid": uid},
+            "spec": {
+                "type": "NodePort",
+                "ports": [{"port": 80, "protocol": "TCP", "targetPort": 8080, "nodePort": node_port}],
+            },
+        });
+        Source::Service(json!({
+            "service": service,
+            "port": port(80),
+            "nodeName": node,
+            "nodeAddresses": [
+                {"type": "InternalIP", "address": self.node(n)},
+                {"type": "Hostname", "address": node},
+            ],
+        }))
     }
 }
 
@@ -194,26 +209,6 @@ pub(crate) fn pod(
     pod["status"]["hostIP"] = json!("192.0.2.1");
     pod["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);
     Source::Pod(json!({"pod": pod, "port": port(Addresses::POD_PORT)}))
-}
-
-/// A service of the type NodePort on a node.
-fn service(name: &str, uid: &str, node: &str, node_ip: &str, node_port: i32) -> Source {
-    let service = json!({
-        "metadata": {"name": name, "namespace": "lbcf-conformance", "uid": uid},
-        "spec": {
-            "type": "NodePort",
-            "ports": [{"port": 80, "protocol": "TCP", "targetPort": 8080, "nodePort": node_port}],
-        },
-    });
-    Source::Service(json!({
-        "service": service,
-        "port": port(80),
-        "nodeName": node,
-        "nodeAddresses": [
-            {"type": "InternalIP", "address": node_ip},
-            {"type": "Hostname", "address": node},
-        ],
-    }))
 }
 
 /// A port under both its names.

@@ -166,8 +166,6 @@ async fn tried<'a, T>(
 }
 
 fn excerpt(body: &[u8]) -> String {
-    String::from_utf8_lossy(body)
-        .chars()
-        .take(EXCERPT)
-        .collect()
+    let text = String::from_utf8_lossy(body);
+    text.chars().take(EXCERPT).collect()
 }

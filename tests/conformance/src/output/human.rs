@@ -26,19 +26,14 @@ pub(super) fn render(report: &Report, show: &Show) -> String {
             check(&mut page, result, show.policy);
         }
     }
-    let failures: Vec<_> = report
-        .results
-        .iter()
-        .filter(|result| result.status == Status::Failed && result.known.is_none())
-        .collect();
-    if !failures.is_empty() {
-        page.title("Failures");
-        for (index, result) in failures.into_iter().enumerate() {
-            if index > 0 {
-                page.gap();
-            }
-            failure(&mut page, result, show.policy);
+    let failures = report.results.iter();
+    let failures = failures.filter(|r| r.status == Status::Failed && r.known.is_none());
+    for (index, result) in failures.enumerate() {
+        match index {
+            0 => page.title("Failures"),
+            _ => page.gap(),
         }
+        failure(&mut page, result, show.policy);
     }
     ending(&mut page, report, show.policy);
     page.text
@@ -235,26 +230,19 @@ fn named(report: &Report, which: impl Fn(&CheckResult) -> bool) -> Vec<String> {
 /// Such as `failure in 12.3 s: 41 passed, 2 failed (1 MUST, 1 SHOULD), 66 skipped`.
 fn summary(report: &Report) -> String {
     let summary = &report.summary;
-    let kinds: Vec<String> = [
+    let kinds = [
         (summary.failed_must, "MUST"),
         (summary.failed_should, "SHOULD"),
         (summary.known_failures, "known"),
-    ]
-    .into_iter()
-    .filter(|(count, _)| *count > 0)
-    .map(|(count, kind)| format!("{count} {kind}"))
-    .collect();
-    let kinds = if kinds.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", kinds.join(", "))
+    ];
+    let kinds = kinds.into_iter().filter(|(count, _)| *count > 0);
+    let kinds = kinds.map(|(count, kind)| format!("{count} {kind}"));
+    let kinds = match kinds.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => none,
+        kinds => format!(" ({kinds})"),
     };
-    let open = report
-        .results
-        .iter()
-        .filter(|result| result.level == Level::Must && result.is_open())
-        .count();
-    let open = match open {
+    let is_open = |result: &&CheckResult| result.level == Level::Must && result.is_open();
+    let open = match report.results.iter().filter(is_open).count() {
         0 => String::new(),
         open => format!(" ({open} MUST not tested)"),
     };

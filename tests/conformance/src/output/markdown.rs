@@ -26,12 +26,9 @@ pub(super) fn render(report: &Report, policy: FailurePolicy) -> String {
             let _ = writeln!(text, "\n- {} {}", inline(&result.id), inline(&result.rule));
         }
     }
-    let passes: Vec<String> = report
-        .results
-        .iter()
-        .filter(|result| result.is_unexpected_pass())
-        .map(|result| format!("{} is listed as a known failure, but passed", result.id))
-        .collect();
+    let passes = report.results.iter().filter(|r| r.is_unexpected_pass());
+    let passes = passes.map(|r| format!("{} is listed as a known failure, but passed", r.id));
+    let passes: Vec<String> = passes.collect();
     list(&mut text, "Unexpected passes", &passes);
     list(&mut text, "Left behind, please remove", &report.left_behind);
     list(&mut text, "The observer failed", &report.observer_failures);

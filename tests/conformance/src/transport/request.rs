@@ -1,8 +1,8 @@
 //! Requests and their headers.
 
 use bytes::Bytes;
+use http::Method;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::{Method, Request as HttpRequest};
 
 /// Replaces a secret in reports.
 const SECRET: HeaderValue = HeaderValue::from_static("***");
@@ -87,20 +87,6 @@ impl Request {
             all.insert(header::CONTENT_LENGTH, self.body.len().into());
         }
         all
-    }
-
-    pub(super) fn to_http<B>(
-        &self,
-        target: &str,
-        headers: HeaderMap,
-        body: B,
-    ) -> Result<HttpRequest<B>, http::Error> {
-        let mut request = HttpRequest::builder()
-            .method(self.method.clone())
-            .uri(target)
-            .body(body)?;
-        *request.headers_mut() = headers;
-        Ok(request)
     }
 
     /// The bytes of the request line and the headers.
