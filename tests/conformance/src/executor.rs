@@ -52,9 +52,8 @@ pub(crate) async fn run(
     interrupted: impl Future<Output = ()>,
 ) -> Result<Report, ObserverError> {
     let began = Instant::now();
-    let started = k8s_openapi::jiff::Timestamp::now()
-        .strftime("%Y-%m-%dT%H:%M:%SZ")
-        .to_string();
+    let started = k8s_openapi::jiff::Timestamp::now();
+    let started = started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let before = match &run.observer {
         Some(observer) => Some(observer.observe().await?),
         None => None,
@@ -68,7 +67,8 @@ pub(crate) async fn run(
     };
     let phases = async {
         for (concurrency, checks) in phases(&planned, run.settings.jobs) {
-            futures::stream::iter(checks)
+            let checks = futures::stream::iter(checks);
+            checks
                 .for_each_concurrent(concurrency.max(1), execute)
                 .await;
         }
@@ -93,13 +93,8 @@ pub(crate) async fn run(
         cleanup::everything(&run).await;
     }
     let left_behind = cleanup::left_behind(&run, before.as_ref()).await;
-    Ok(results::report(
-        &run,
-        finished,
-        left_behind,
-        started,
-        began.elapsed(),
-    ))
+    let took = began.elapsed();
+    Ok(results::report(&run, finished, left_behind, started, took))
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -73,9 +73,8 @@ impl Lab {
     pub(crate) fn uid(&self) -> String {
         let mut bytes = [0; 16];
         lock(&self.random).fill(&mut bytes);
-        uuid::Builder::from_random_bytes(bytes)
-            .into_uuid()
-            .to_string()
+        let id = uuid::Builder::from_random_bytes(bytes);
+        id.into_uuid().to_string()
     }
 
     /// The next unused number of this check, from 0.

@@ -172,9 +172,8 @@ impl Drop for Reserved {
 /// Opened for reading where it exists: it may belong to another user.
 fn lock_file(path: &Path) -> Option<File> {
     let existing = || File::open(path).ok();
-    existing()
-        .or_else(|| File::create_new(path).ok())
-        .or_else(existing)
+    let created = || File::create_new(path).ok();
+    existing().or_else(created).or_else(existing)
 }
 
 /// Locks a file that was opened at this path; false if the run that held it has removed it since.

@@ -62,9 +62,8 @@ async fn conc_03(lab: &Lab) -> CheckOutcome {
     let before = lab.observe().await?;
     let lb = lab.load_balancer();
     let replies = concurrently(lab, vec![lb.create(); lab.repeats()]).await?;
-    let mut identities = replies
-        .iter()
-        .map(|reply| reply.identity(&lb.sample.lb_spec));
+    let identity = |reply: &DriverReply| reply.identity(&lb.sample.lb_spec);
+    let mut identities = replies.iter().map(identity);
     let first = identities.next().unwrap_or_default();
     if let Some(other) = identities.find(|other| *other != first) {
         let expected = format!("one lbInfo for one recordID, {first:?}");

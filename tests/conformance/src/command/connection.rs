@@ -76,9 +76,8 @@ impl ConnectionArgs {
 
 /// A header of the form `Name: value`. The text is not in the errors, because it may contain a secret.
 fn header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
-    let (name, value) = text
-        .split_once(':')
-        .ok_or("expected 'Name: value', with a colon")?;
+    let parts = text.split_once(':');
+    let (name, value) = parts.ok_or("expected 'Name: value', with a colon")?;
     let name = name.trim();
     parse_header(name, value.trim()).map_err(|problem| match name.parse::<HeaderName>() {
         Ok(name) => format!("{name}: {problem}"),

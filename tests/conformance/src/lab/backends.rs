@@ -135,12 +135,8 @@ impl Addresses {
 
     fn node(self, n: u32) -> String {
         let check = u32::from(self.check);
-        format!(
-            "172.{}.{}.{}",
-            16 + check % 16,
-            check / 16 * 20 + n / 200 % 20,
-            n % 200 + 1
-        )
+        let (second, third) = (16 + check % 16, check / 16 * 20 + n / 200 % 20);
+        format!("172.{second}.{third}.{}", n % 200 + 1)
     }
 
     pub(crate) fn fixed(self, n: u32) -> String {
@@ -188,15 +184,12 @@ pub(crate) fn pod(
     uid: &str,
     ip: &str,
 ) -> Source {
-    let mut pod = template.cloned().map_or_else(
-        || {
-            let port = json!({"containerPort": Addresses::POD_PORT, "protocol": "TCP"});
-            let container =
-                json!({"name": "main", "image": "registry.invalid/app:1", "ports": [port]});
-            json!({"spec": {"nodeName": "node-1", "containers": [container]}})
-        },
-        Value::Object,
-    );
+    let default = || {
+        let port = json!({"containerPort": Addresses::POD_PORT, "protocol": "TCP"});
+        let container = json!({"name": "main", "image": "registry.invalid/app:1", "ports": [port]});
+        json!({"spec": {"nodeName": "node-1", "containers": [container]}})
+    };
+    let mut pod = template.cloned().map_or_else(default, Value::Object);
     pod["metadata"]["name"] = json!(name);
     pod["metadata"]["uid"] = json!(uid);
     let namespace = &mut pod["metadata"]["namespace"];

@@ -45,19 +45,13 @@ fn message(result: &CheckResult) -> Option<String> {
         }
         None => message += &(shown(&result.reason) + "\n"),
     }
-    Some(format!(
-        "{message}more: lbcf conformance explain {}",
-        result.id
-    ))
+    let id = &result.id;
+    Some(format!("{message}more: lbcf conformance explain {id}"))
 }
 
 fn line(text: &mut String, command: &str, title: &str, message: &str) {
-    let _ = writeln!(
-        text,
-        "::{command} title={}::{}",
-        property(title),
-        data(message)
-    );
+    let (title, message) = (property(title), data(message));
+    let _ = writeln!(text, "::{command} title={title}::{message}");
 }
 
 /// Escapes line breaks and `%`.

@@ -7,7 +7,9 @@ use super::format::Show;
 use super::parts::{about, by_group, driver, duration};
 use super::text::{glance, one_line, shown, visible};
 use crate::classification::Level;
-use crate::report::{CheckResult, FailurePolicy, FailureReport, Outcome, Report, SkipKind, Status};
+use crate::report::{
+    CheckResult, FailurePolicy, FailureReport, Outcome, Report, SkipKind, Status, Summary,
+};
 use layout::{Page, padded, plain};
 
 pub(super) fn render(report: &Report, show: &Show) -> String {
@@ -135,11 +137,8 @@ fn failure(page: &mut Page, result: &CheckResult, policy: FailurePolicy) {
         Some(failure) => failure_parts(page, failure),
         None => part(page, "got", &shown(&result.reason)),
     }
-    part(
-        page,
-        "more",
-        &format!("lbcf conformance explain {}", one_line(&result.id)),
-    );
+    let id = one_line(&result.id);
+    part(page, "more", &format!("lbcf conformance explain {id}"));
 }
 
 fn failure_parts(page: &mut Page, failure: &FailureReport) {
@@ -252,11 +251,14 @@ fn summary(report: &Report) -> String {
         1 => "; the observer failed in 1 check".to_owned(),
         count => format!("; the observer failed in {count} checks"),
     };
+    let Summary {
+        passed,
+        failed,
+        skipped,
+        ..
+    } = summary;
     format!(
-        "{outcome} in {}: {} passed, {} failed{kinds}, {} skipped{open}{observer}",
-        duration(report.ms),
-        summary.passed,
-        summary.failed,
-        summary.skipped
+        "{outcome} in {}: {passed} passed, {failed} failed{kinds}, {skipped} skipped{open}{observer}",
+        duration(report.ms)
     )
 }

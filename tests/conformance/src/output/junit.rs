@@ -103,12 +103,8 @@ fn case(result: &CheckResult, policy: FailurePolicy) -> TestCase {
 }
 
 fn text(result: &CheckResult) -> String {
-    let mut text = format!(
-        "{} {}: {}\n",
-        result.id,
-        result.level,
-        visible(&result.rule)
-    );
+    let rule = visible(&result.rule);
+    let mut text = format!("{} {}: {rule}\n", result.id, result.level);
     if let Some(failure) = &result.failure {
         for (name, value) in failure.texts() {
             let _ = writeln!(text, "{name}: {}", visible(value));

@@ -82,12 +82,10 @@ fn table(text: &mut String, report: &Report, policy: FailurePolicy) {
         } else {
             "➖"
         };
+        let (id, about, skipped) = (inline(&group), about(&group), count(Status::Skipped));
         let _ = writeln!(
             text,
-            "| {sign} | {} | {} | {passed} | {failed} | {} |",
-            inline(&group),
-            about(&group),
-            count(Status::Skipped)
+            "| {sign} | {id} | {about} | {passed} | {failed} | {skipped} |"
         );
     }
 }
@@ -98,13 +96,9 @@ fn failure(text: &mut String, result: &CheckResult, policy: FailurePolicy) {
         None if policy.fails(result) => String::new(),
         None => " (only a warning)".to_owned(),
     };
-    let _ = writeln!(
-        text,
-        "\n<details>\n<summary><b>{}</b> {} {}{kind}</summary>\n",
-        html(&one_line(&result.id)),
-        result.level,
-        html(&one_line(&result.rule)),
-    );
+    let (id, rule) = (html(&one_line(&result.id)), html(&one_line(&result.rule)));
+    let title = format!("<b>{id}</b> {} {rule}{kind}", result.level);
+    let _ = writeln!(text, "\n<details>\n<summary>{title}</summary>\n");
     match &result.failure {
         Some(failure) => {
             for (name, value) in failure.texts() {
@@ -121,11 +115,7 @@ fn failure(text: &mut String, result: &CheckResult, policy: FailurePolicy) {
             let _ = writeln!(text, "- {}", inline(&shown(&result.reason)));
         }
     }
-    let _ = writeln!(
-        text,
-        "\n`lbcf conformance explain {}`\n\n</details>",
-        html(&one_line(&result.id))
-    );
+    let _ = writeln!(text, "\n`lbcf conformance explain {id}`\n\n</details>");
 }
 
 fn list(text: &mut String, title: &str, items: &[String]) {

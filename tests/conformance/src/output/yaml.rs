@@ -80,10 +80,8 @@ pub(super) fn render(
     report: &Report,
     policy: FailurePolicy,
 ) -> Result<String, serde_saphyr::ser::Error> {
-    serde_saphyr::to_string_with_options(
-        &ConformanceReport::of(report, policy),
-        serde_saphyr::ser_options! { folded_wrap_chars: usize::MAX },
-    )
+    let options = serde_saphyr::ser_options! { folded_wrap_chars: usize::MAX };
+    serde_saphyr::to_string_with_options(&ConformanceReport::of(report, policy), options)
 }
 
 impl ConformanceReport {

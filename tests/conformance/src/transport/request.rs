@@ -120,9 +120,8 @@ pub(crate) fn parse_header(
     name: &str,
     value: &str,
 ) -> Result<(HeaderName, HeaderValue), &'static str> {
-    let name: HeaderName = name
-        .parse()
-        .map_err(|_| "not the name of a header such as x-tenant")?;
+    let name = name.parse::<HeaderName>();
+    let name = name.map_err(|_| "not the name of a header such as x-tenant")?;
     if OWN_HEADERS.contains(&name) {
         return Err("the kit sets this header itself");
     }
@@ -132,16 +131,16 @@ pub(crate) fn parse_header(
     Ok((name, value))
 }
 
+const SECRET_HEADERS: [HeaderName; 3] = [
+    header::AUTHORIZATION,
+    header::PROXY_AUTHORIZATION,
+    header::COOKIE,
+];
+
 /// Headers for reports: without the values of secrets and of the endpoint's headers.
 pub(super) fn shown(mut headers: HeaderMap, endpoint: &HeaderMap) -> HeaderMap {
     for (name, value) in &mut headers {
-        let is_secret = [
-            header::AUTHORIZATION,
-            header::PROXY_AUTHORIZATION,
-            header::COOKIE,
-        ]
-        .contains(name);
-        if is_secret || value.is_sensitive() || endpoint.contains_key(name) {
+        if SECRET_HEADERS.contains(name) || value.is_sensitive() || endpoint.contains_key(name) {
             *value = SECRET;
         }
     }
