@@ -29,9 +29,8 @@ async fn jpd_01(lab: &Lab) -> CheckOutcome {
     let kept = kept(&reply)?;
     if !decides {
         let summary = reply.summary();
-        lab.note(format!(
-            "the driver did not decide about the pods: {summary}"
-        ));
+        let note = format!("the driver did not decide about the pods: {summary}");
+        lab.note(note);
     } else if kept.is_empty() {
         lab.note(
             "the driver keeps none of the pods, so their form could not be verified: \

@@ -17,17 +17,13 @@ check! { "RTRY-01" RTRY_01 = rtry_01, Must Rtry, needs [LoadBalancer],
 async fn rtry_01(lab: &Lab) -> CheckOutcome {
     let uid = lab.uid();
     let long: String = format!("{uid}-").chars().cycle().take(253).collect();
+    let chinese = format!("负载均衡 \"é\" '{uid}'");
+    let signs = format!("a/b\\c?{uid}&x=<y>%00;--");
     let forms = [
         ("with parentheses", format!("createLoadBalancer({uid})")),
         ("of 253 characters", long),
-        (
-            "in Chinese, with a space and quotes",
-            format!("负载均衡 \"é\" '{uid}'"),
-        ),
-        (
-            "with slashes and signs",
-            format!("a/b\\c?{uid}&x=<y>%00;--"),
-        ),
+        ("in Chinese, with a space and quotes", chinese),
+        ("with slashes and signs", signs),
     ];
     let (lb, backend) = lab.given_unregistered_backend().await?;
     for (form, record_id) in &forms {

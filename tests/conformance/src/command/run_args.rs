@@ -157,10 +157,9 @@ impl OutputArgs {
         outputs.extend(self.report.clone().map(|path| to(Format::Yaml, Some(path))));
         for (index, output) in outputs.iter().enumerate() {
             if let Some(other) = outputs[..index].iter().find(|o| o.path == output.path) {
-                let (one, place) = (other.format, output.place());
+                let (one, two, place) = (other.format, output.format, output.place());
                 return Err(CommandError::usage(format!(
-                    "{one} and {} both go to {place}: use a different file for each",
-                    output.format,
+                    "{one} and {two} both go to {place}: use a different file for each"
                 )));
             }
             if let Some(path) = &output.path {

@@ -73,9 +73,8 @@ impl Lab {
                 }
             }
             Action::Command(words) => {
-                let done = program::run(words, TIMEOUT).await;
-                done.map(drop)
-                    .map_err(|problem| format!("{}: {problem}", words.join(" ")))
+                let done = program::run(words, TIMEOUT).await.map(drop);
+                done.map_err(|problem| format!("{}: {problem}", words.join(" ")))
             }
             Action::Exec => Err("exec only restarts a driver".to_owned()),
         }

@@ -268,8 +268,7 @@ fn difference(before: &ObservedLoadBalancer, now: &ObservedLoadBalancer) -> Opti
 
 fn sorted(backends: &[ObservedBackend]) -> Vec<ObservedBackend> {
     let mut backends = backends.to_vec();
-    backends
-        .sort_by(|one, other| (&one.addr, &one.parameters).cmp(&(&other.addr, &other.parameters)));
+    backends.sort();
     backends
 }
 

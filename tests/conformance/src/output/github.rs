@@ -12,11 +12,8 @@ pub(super) fn render(report: &Report, policy: FailurePolicy) -> String {
         let Some(message) = message(result) else {
             continue;
         };
-        let command = if policy.fails(result) {
-            "error"
-        } else {
-            "warning"
-        };
+        let fails = policy.fails(result);
+        let command = if fails { "error" } else { "warning" };
         let title = format!("{} {}: {}", result.id, result.level, one_line(&result.rule));
         line(&mut text, command, &title, &message);
     }

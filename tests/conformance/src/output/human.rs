@@ -46,6 +46,7 @@ fn head(page: &mut Page, report: &Report) {
     let at = if name.is_empty() { "" } else { " at " };
     let title = format!("LBCF conformance of {name}{at}{url}");
     page.wrapped("", "  ", &one_line(&title), Paint::strong);
+    let observer = if report.observer { "with an" } else { "no" };
     let facts = [
         format!("kit {}", report.suite_version),
         format!("specification {}", report.spec_version),
@@ -59,11 +60,7 @@ fn head(page: &mut Page, report: &Report) {
             }
             None => "no fixture".to_owned(),
         },
-        if report.observer {
-            "with an observer".to_owned()
-        } else {
-            "no observer".to_owned()
-        },
+        format!("{observer} observer"),
     ];
     page.wrapped("", "", &one_line(&facts.join(", ")), Paint::faint);
 }
@@ -87,10 +84,9 @@ fn check(page: &mut Page, result: &CheckResult, policy: FailurePolicy) {
     let columns = page.width.saturating_sub(RULE_MARGIN + TIME).max(20);
     let id = padded(&one_line(&result.id), 9);
     let level = padded(&result.level.to_string(), 8);
-    let time = if result.status == Status::Skipped {
-        String::new()
-    } else {
-        duration(result.ms)
+    let time = match result.status {
+        Status::Skipped => String::new(),
+        Status::Passed | Status::Failed => duration(result.ms),
     };
     let rule = page.fit(&one_line(&result.rule), columns);
     let mut lines = rule.iter();
@@ -113,10 +109,8 @@ fn reason(result: &CheckResult) -> String {
     let reason = glance(&result.reason);
     match (&result.known, result.status) {
         (Some(known), Status::Passed) => {
-            format!(
-                "passed, although listed as a known failure: {}",
-                glance(known)
-            )
+            let known = glance(known);
+            format!("passed, although listed as a known failure: {known}")
         }
         (Some(known), Status::Failed) => glance(known),
         _ if reason.is_empty() && result.response_only => "only responses were verified".to_owned(),
@@ -180,19 +174,19 @@ fn part(page: &mut Page, name: &str, text: &str) {
 
 /// Writes the lists that are not empty, and the summary.
 fn ending(page: &mut Page, report: &Report, policy: FailurePolicy) {
+    let failures = report.observer_failures.clone();
+    let known = named(report, CheckResult::is_known_failure);
+    let passed = named(report, CheckResult::is_unexpected_pass);
     let lists = [
         ("Left behind, please remove", report.left_behind.clone()),
         (
             "The observer failed: these were not tested to the end",
-            report.observer_failures.clone(),
+            failures,
         ),
-        (
-            "Known failures",
-            named(report, CheckResult::is_known_failure),
-        ),
+        ("Known failures", known),
         (
             "Known failures that passed: remove them from the list",
-            named(report, CheckResult::is_unexpected_pass),
+            passed,
         ),
         ("To run more checks", report.hints.clone()),
     ];
