@@ -6,6 +6,7 @@ mod files;
 
 pub(crate) use files::{Manifest, files, parse, read_all};
 
+use files::described;
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
 };
@@ -16,6 +17,7 @@ use kube::discovery::{Scope, pinned_kind};
 use kube::runtime::wait::await_condition;
 use kube::{Client, Resource};
 use lbcf_controller::admission::{Endpoint, configurations};
+use serde::Serialize;
 use std::time::Duration;
 
 pub(crate) fn resource<K: Resource<DynamicType = ()>>() -> ApiResource {
@@ -77,11 +79,7 @@ async fn put(api: &Api<DynamicObject>, object: &DynamicObject) -> kube::Result<(
 }
 
 fn not_applied(object: &DynamicObject, error: &kube::Error) -> String {
-    let kind = object.types.as_ref().map_or("", |types| &types.kind);
-    let namespace = object.metadata.namespace.iter();
-    let namespace: String = namespace.flat_map(|it| [it.as_str(), "/"]).collect();
-    let name = object.metadata.name.as_deref().unwrap_or_default();
-    format!("{kind} {namespace}{name}: {}", in_words(error))
+    format!("{}: {}", described(object), in_words(error))
 }
 
 /// True for an object that may be accepted later: admission answers 500 when a driver does not respond,
@@ -106,8 +104,7 @@ pub(crate) async fn apply_crds(client: &Client) -> Result<(), String> {
     let crds = resource::<CustomResourceDefinition>();
     let api: Api<DynamicObject> = Api::all_with(client.clone(), &crds);
     for crd in lbcf_controller::api::crds() {
-        let crd = serde_json::to_value(crd).and_then(serde_json::from_value);
-        let crd: DynamicObject = crd.map_err(|error| format!("CRDs: {error}"))?;
+        let crd = untyped(&crd)?;
         apply(&api, &crd).await?;
         let name = crd.metadata.name.unwrap_or_default();
         let established = await_condition(api.clone(), &name, is_established);
@@ -125,15 +122,14 @@ pub(crate) async fn apply_admission(client: &Client) -> Result<(), String> {
     let both = configurations(&Endpoint::default(), None);
     let mutating = resource::<MutatingWebhookConfiguration>();
     let validating = resource::<ValidatingWebhookConfiguration>();
-    for (resource, configuration) in [
-        (mutating, serde_json::to_value(both.mutating)),
-        (validating, serde_json::to_value(both.validating)),
-    ] {
-        let configuration = configuration.and_then(serde_json::from_value);
-        let configuration = configuration.map_err(|error| format!("admission: {error}"))?;
-        apply(&Api::all_with(client.clone(), &resource), &configuration).await?;
-    }
-    Ok(())
+    let api = |resource| Api::all_with(client.clone(), resource);
+    apply(&api(&mutating), &untyped(&both.mutating)?).await?;
+    apply(&api(&validating), &untyped(&both.validating)?).await
+}
+
+fn untyped(object: &impl Serialize) -> Result<DynamicObject, String> {
+    let object = serde_json::to_value(object).and_then(serde_json::from_value);
+    object.map_err(|error| error.to_string())
 }
 
 fn is_established(crd: Option<&DynamicObject>) -> bool {

@@ -141,7 +141,7 @@ pub(crate) fn protocol(port: &Value) -> &str {
     }
 }
 
-fn cluster_ip(service: &Object) -> Option<&str> {
+pub(crate) fn cluster_ip(service: &Object) -> Option<&str> {
     text(service, &["spec", "clusterIP"]).filter(|ip| !matches!(*ip, "" | "None"))
 }
 

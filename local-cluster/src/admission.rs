@@ -16,9 +16,6 @@ mod webhook;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::time::Instant;
 
 use self::client::WebhookClient;
 pub(crate) use self::request::{Attributes, Operation, Options};
@@ -27,9 +24,6 @@ pub(crate) use self::review::Review;
 use self::webhook::WebhookConfigurations;
 use crate::resources::Registry;
 use crate::store::Store;
-
-/// The time limit for all webhooks of a request together.
-const REQUEST_TIME: Duration = Duration::from_secs(60);
 
 /// The webhooks of a cluster, and the client that calls them.
 #[derive(Debug)]
@@ -59,17 +53,15 @@ impl Admission {
         attributes: Attributes<'a>,
         registry: &Registry,
     ) -> Review<'a> {
-        let deadline = Instant::now() + REQUEST_TIME;
         let calls = Calls {
             store: &self.store,
             client: &self.client,
         };
-        match self.configurations.webhooks() {
-            Some(webhooks) if !attributes.is_exempt() => {
-                let others = registry.equivalents(attributes.kind);
-                Review::of(calls, attributes, others, &webhooks, deadline)
-            }
-            _ => Review::without_webhooks(calls, attributes, deadline),
-        }
+        let webhooks = self.configurations.webhooks();
+        let (webhooks, others) = match webhooks.filter(|_| !attributes.is_exempt()) {
+            Some(webhooks) => (webhooks, registry.equivalents(attributes.kind)),
+            None => Default::default(),
+        };
+        Review::of(calls, attributes, others, &webhooks)
     }
 }

@@ -117,6 +117,8 @@ mod selector;
 mod server;
 mod status;
 mod store;
+#[cfg(test)]
+mod tests;
 mod warnings;
 mod writer;
 

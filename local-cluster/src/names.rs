@@ -58,6 +58,15 @@ pub(crate) fn is_qualified_part_of_any_length(text: &str) -> bool {
             .all(|c| plain(c) || matches!(c, '-' | '_' | '.'))
 }
 
+/// `name.group`, as messages name resources and kinds.
+pub(crate) fn qualified(name: &str, group: &str) -> String {
+    if group.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}.{group}")
+    }
+}
+
 /// The random suffix of a generated name: five characters.
 pub(crate) fn suffix() -> String {
     safe_encode(&uuid::Uuid::new_v4().as_bytes()[..5])

@@ -32,13 +32,51 @@ pub(crate) fn at<'a>(object: &'a Object, path: &[&str]) -> Option<&'a Value> {
     Some(value)
 }
 
-/// The items of the list at a path of keys; none if there is no list.
-pub(crate) fn items<'a>(
+/// The list at a path of keys, empty if there is none.
+pub(crate) fn list<'a>(object: &'a Object, path: &[&str]) -> &'a [Value] {
+    let list = at(object, path).and_then(Value::as_array);
+    list.map_or(&[], Vec::as_slice)
+}
+
+/// The items of the list at a path of keys.
+pub(crate) fn items<'a>(object: &'a Object, path: &[&str]) -> std::slice::Iter<'a, Value> {
+    list(object, path).iter()
+}
+
+/// The items of the list under a key.
+pub(crate) fn items_in<'a>(value: &'a Value, key: &str) -> std::slice::Iter<'a, Value> {
+    let list = value.get(key).and_then(Value::as_array);
+    list.map_or(&[][..], Vec::as_slice).iter()
+}
+
+/// The map at a path of keys.
+pub(crate) fn map<'a>(object: &'a Object, path: &[&str]) -> Option<&'a Object> {
+    at(object, path)?.as_object()
+}
+
+/// The entries of the map at a path of keys.
+pub(crate) fn entries<'a>(
     object: &'a Object,
     path: &[&str],
-) -> impl Iterator<Item = &'a Value> + Clone + use<'a> {
-    let list = at(object, path).and_then(Value::as_array);
-    list.into_iter().flatten()
+) -> impl Iterator<Item = (&'a String, &'a Value)> + use<'a> {
+    map(object, path).into_iter().flatten()
+}
+
+/// The value at a path such as `spec.type`.
+pub(crate) fn dotted<'a>(object: &'a Object, path: &str) -> Option<&'a Value> {
+    let mut keys = path.split('.');
+    let first = object.get(keys.next()?)?;
+    keys.try_fold(first, |value, key| value.get(key))
+}
+
+/// Null, or a list or a map without content.
+pub(crate) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
 }
 
 /// The maps in a list.
@@ -97,9 +135,7 @@ pub(crate) fn set_finalizers(object: &mut Object, finalizers: &[&str]) {
 }
 
 pub(crate) fn managers(object: &Object) -> &[Value] {
-    at(object, &["metadata", "managedFields"])
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    list(object, &["metadata", "managedFields"])
 }
 
 /// Sets `metadata.managedFields`; an empty list removes the field.

@@ -21,13 +21,8 @@ const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-no
 /// Creates namespaces, nodes and the API's own service.
 pub(crate) async fn seed(cluster: &Cluster, options: &LocalClusterOptions) -> Result<(), ApiError> {
     for name in NAMESPACES {
-        create(
-            cluster,
-            "namespaces",
-            "",
-            json!({"metadata": {"name": name}}),
-        )
-        .await?;
+        let namespace = json!({"metadata": {"name": name}});
+        create(cluster, "namespaces", "", namespace).await?;
     }
     for node in &options.nodes {
         let part = format!("nodes/{}", node.name);

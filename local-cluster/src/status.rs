@@ -9,11 +9,17 @@ mod objects;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::field_error::FieldError;
+use crate::names::qualified;
 use crate::object::{Object, object};
 use crate::resources::Kind;
+
+/// The media types of objects.
+pub(crate) const BODY_TYPES: &str =
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
 /// The error of a request, which is sent as a Kubernetes `Status`.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +37,32 @@ struct StatusFields {
 }
 
 impl ApiError {
-    fn new(code: u16, reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+    /// An error with the usual reason of its code.
+    fn new(code: u16, message: impl Into<String>) -> Self {
+        let reason = match code {
+            400 => "BadRequest",
+            401 => "Unauthorized",
+            403 => "Forbidden",
+            404 => "NotFound",
+            405 => "MethodNotAllowed",
+            406 => "NotAcceptable",
+            409 => "Conflict",
+            410 => "Expired",
+            413 => "RequestEntityTooLarge",
+            415 => "UnsupportedMediaType",
+            422 => "Invalid",
+            429 => "TooManyRequests",
+            504 => "Timeout",
+            _ => "InternalError",
+        };
+        Self::with_reason(code, reason, message)
+    }
+
+    pub(crate) fn with_reason(
+        code: u16,
+        reason: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Self {
         Self(Box::new(StatusFields {
             code,
             reason: reason.into(),
@@ -42,7 +73,7 @@ impl ApiError {
         }))
     }
 
-    fn with(mut self, details: Value) -> Self {
+    pub(crate) fn with(mut self, details: Value) -> Self {
         self.0.details = Some(object(details));
         self
     }
@@ -103,38 +134,27 @@ impl ApiError {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),
         };
-        let message = format!("{} \"{name}\" is invalid: {what}", qualified(kind, group));
+        let qualified = qualified(kind, group);
+        let message = format!("{qualified} \"{name}\" is invalid: {what}");
         let causes: Vec<Value> = errors
             .iter()
             .map(|e| json!({"reason": e.kind.words().0, "message": e.message, "field": e.field}))
             .collect();
-        let mut details = object(kind_details(group, kind, name));
-        details.retain(|_, value| *value != "");
-        details.insert("causes".to_owned(), Value::from(causes));
-        Self::new(422, "Invalid", message).with(Value::Object(details))
+        let mut details = kind_details(group, kind, name);
+        details["causes"] = Value::from(causes);
+        Self::new(422, message).with(details)
     }
 
     pub(crate) fn patch_rejected() -> Self {
-        Self::new(
-            422,
-            "Invalid",
-            "the server rejected our request due to an error in our request",
-        )
-        .with(json!({}))
+        let message = "the server rejected our request due to an error in our request";
+        Self::new(422, message).with(json!({}))
     }
 
     /// The result of a patch has unknown fields.
     pub(crate) fn unknown_in_patch(shown: &str, why: &str) -> Self {
-        let error = FieldError::invalid(
-            "patch",
-            &Value::from(shown),
-            &format!("strict decoding error: {why}"),
-        );
-        let mut invalid = Self::invalid("", "", "", &[error]);
-        if let Some(details) = &mut invalid.0.details {
-            details.remove("kind");
-        }
-        invalid
+        let why = format!("strict decoding error: {why}");
+        let error = FieldError::invalid("patch", &Value::from(shown), &why);
+        Self::invalid("", "", "", &[error])
     }
 
     /// The unknown fields in the message of a strict decoding error.
@@ -144,47 +164,34 @@ impl ApiError {
     }
 
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
-        Self::new(400, "BadRequest", message)
+        Self::new(400, message)
     }
 
     pub(crate) fn method_not_allowed() -> Self {
-        Self::new(
-            405,
-            "MethodNotAllowed",
-            "the server does not allow this method on the requested resource",
-        )
-        .with(json!({}))
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(405, message).with(json!({}))
     }
 
     pub(crate) fn unsupported_media_type(accepted: &str) -> Self {
-        Self::new(
-            415,
-            "UnsupportedMediaType",
-            format!(
-                "the body of the request was in an unknown format - accepted media types include: {accepted}"
-            ),
-        )
+        let what =
+            "the body of the request was in an unknown format - accepted media types include";
+        Self::new(415, format!("{what}: {accepted}"))
     }
 
     pub(crate) fn not_acceptable_because(why: &str) -> Self {
-        Self::new(406, "NotAcceptable", why)
+        Self::new(406, why)
     }
 
     pub(crate) fn not_acceptable() -> Self {
         Self::new(
             406,
-            "NotAcceptable",
-            "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+            format!("only the following media types are accepted: {BODY_TYPES}"),
         )
     }
 
     pub(crate) fn too_large(limit: usize) -> Self {
-        Self::new(
-            413,
-            "RequestEntityTooLarge",
-            format!("Request entity too large: limit is {limit}"),
-        )
-        .with(json!({}))
+        let message = format!("Request entity too large: limit is {limit}");
+        Self::new(413, message).with(json!({}))
     }
 
     /// The object exceeds the limit of the storage. The API server passes etcd's error on.
@@ -193,40 +200,28 @@ impl ApiError {
     }
 
     pub(crate) fn unauthorized() -> Self {
-        Self::new(401, "Unauthorized", "Unauthorized")
+        Self::new(401, "Unauthorized")
     }
 
     pub(crate) fn too_many_requests() -> Self {
-        Self::new(
-            429,
-            "TooManyRequests",
-            "Too many requests, please try again later.",
-        )
-        .with(json!({"retryAfterSeconds": 1}))
+        let message = "Too many requests, please try again later.";
+        Self::new(429, message).with(json!({"retryAfterSeconds": 1}))
     }
 
     /// A watch asks for a revision that is no longer in the watch cache.
     pub(crate) fn expired(asked: u64, oldest: u64) -> Self {
-        Self::new(
-            410,
-            "Expired",
-            format!("too old resource version: {asked} ({oldest})"),
-        )
+        Self::new(410, format!("too old resource version: {asked} ({oldest})"))
     }
 
     pub(crate) fn list_expired() -> Self {
-        Self::new(
-            410,
-            "Expired",
-            "The resourceVersion for the provided list is too old.",
-        )
+        let message = "The resourceVersion for the provided list is too old.";
+        Self::new(410, message)
     }
 
     /// A continue token has expired; with `token` the list can continue at the present revision.
     pub(crate) fn continue_expired(token: String) -> Self {
         let mut error = Self::new(
             410,
-            "Expired",
             "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
         );
         error.0.continue_token = Some(token);
@@ -235,59 +230,45 @@ impl ApiError {
 
     /// An error without a reason, as the API server returns for some requests.
     pub(crate) fn unexplained(message: impl Into<String>) -> Self {
-        Self::new(500, "", message)
+        Self::with_reason(500, "", message)
     }
 
     /// A bug of this server; details are in the log only.
     pub(crate) fn internal() -> Self {
-        Self::new(500, "InternalError", "Internal error occurred")
+        Self::new(500, "Internal error occurred")
     }
 
     /// A failure with details for the client, for example of the disk or a webhook.
     pub(crate) fn internal_because(why: &str) -> Self {
-        Self::new(
-            500,
-            "InternalError",
-            format!("Internal error occurred: {why}"),
-        )
-        .with(json!({"causes": [{"message": why}]}))
+        let causes = json!({"causes": [{"message": why}]});
+        Self::new(500, format!("Internal error occurred: {why}")).with(causes)
     }
 
-    pub(crate) fn denied(webhook: &str, status: &Denial) -> Self {
+    pub(crate) fn denied(webhook: &str, status: Denial) -> Self {
         let denied = format!("admission webhook {webhook:?} denied the request");
-        let message = match (status.message.as_str(), status.reason.as_str()) {
+        let reason = status.reason.unwrap_or_default();
+        let message = match (status.message.unwrap_or_default().as_str(), reason.as_str()) {
             ("", "") => format!("{denied} without explanation"),
             ("", reason) => format!("{denied}: {reason}"),
             (message, _) => format!("{denied}: {message}"),
         };
         // The code of a denial must be an error.
-        let code = match u16::try_from(status.code) {
-            Ok(code) => code.max(400),
-            Err(_) if status.code < 0 => 400,
-            Err(_) => 500,
-        };
-        let mut error = Self::new(code, status.reason.clone(), message);
-        error.0.details.clone_from(&status.details);
+        let given = status.code.unwrap_or_default().max(400);
+        let code = u16::try_from(given).unwrap_or(500);
+        let mut error = Self::with_reason(code, reason, message);
+        error.0.details = status.details;
         error
     }
 
     pub(crate) fn out_of_time() -> Self {
-        Self::new(
-            504,
-            "Timeout",
-            "Timeout: request did not complete within requested timeout",
-        )
-        .with(json!({}))
+        let message = "Timeout: request did not complete within requested timeout";
+        Self::new(504, message).with(json!({}))
     }
 
     /// The requested revision does not exist yet.
     pub(crate) fn version_too_large(asked: u64, current: u64) -> Self {
-        Self::new(
-            504,
-            "Timeout",
-            format!("Timeout: Too large resource version: {asked}, current: {current}"),
-        )
-        .with(json!({
+        let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
+        Self::new(504, message).with(json!({
             "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
             "retryAfterSeconds": 1,
         }))
@@ -295,18 +276,19 @@ impl ApiError {
 }
 
 /// The status in the response of an admission webhook that denies a request.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 pub(crate) struct Denial {
-    pub(crate) message: String,
-    pub(crate) reason: String,
-    pub(crate) code: i64,
+    pub(crate) kind: Option<String>,
+    pub(crate) message: Option<String>,
+    pub(crate) reason: Option<String>,
+    pub(crate) code: Option<i64>,
     pub(crate) details: Option<Object>,
 }
 
 /// The `Status` of a delete that removed the object.
 pub(crate) fn deleted(kind: &Kind, name: &str, uid: &str) -> Value {
-    let mut details = object(resource_details(kind, name));
-    details.insert("uid".to_owned(), Value::from(uid));
+    let mut details = resource_details(kind, name);
+    details["uid"] = Value::from(uid);
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details})
 }
 
@@ -315,26 +297,16 @@ pub(crate) fn done(code: u16) -> Value {
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code})
 }
 
-fn qualified(name: &str, group: &str) -> String {
-    if group.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{name}.{group}")
-    }
-}
-
 fn resource_details(kind: &Kind, name: &str) -> Value {
     kind_details(&kind.group, &kind.plural, name)
 }
 
 fn kind_details(group: &str, kind: &str, name: &str) -> Value {
-    let mut details = Object::new();
-    if !name.is_empty() {
-        details.insert("name".to_owned(), Value::from(name));
+    let mut details = json!({});
+    for (key, value) in [("name", name), ("group", group), ("kind", kind)] {
+        if !value.is_empty() {
+            details[key] = Value::from(value);
+        }
     }
-    if !group.is_empty() {
-        details.insert("group".to_owned(), Value::from(group));
-    }
-    details.insert("kind".to_owned(), Value::from(kind));
-    Value::Object(details)
+    details
 }

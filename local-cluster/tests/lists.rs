@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use tower::ServiceExt as _;
 
 use crate::fixture::{call, quick};
+use crate::tables::rows;
 use crate::watch::Lines;
 
 const ALL: &str = "/api/v1/configmaps";
@@ -167,46 +168,23 @@ async fn resource_version_matches_are_honoured() {
     let cluster = cluster().await;
     let first = create(&cluster, "default", "a", json!({})).await;
     let second = create(&cluster, "default", "b", json!({})).await;
-    for (query, found, at) in [
-        (
-            format!("resourceVersion={first}&resourceVersionMatch=Exact"),
-            1,
-            first,
-        ),
-        (
-            format!("resourceVersion={first}&resourceVersionMatch=NotOlderThan"),
-            2,
-            second,
-        ),
-        (format!("resourceVersion={first}"), 2, second),
-        (format!("resourceVersion={first}&limit=1"), 1, first),
-        (
-            format!("resourceVersion={second}&resourceVersionMatch=Exact"),
-            2,
-            second,
-        ),
-        (
-            format!(
-                "resourceVersion={first}&resourceVersionMatch=Exact&fieldSelector=metadata.name%3Db"
-            ),
-            0,
-            first,
-        ),
-        ("fieldSelector=metadata.name%3Db".to_owned(), 1, second),
-        (
-            "fieldSelector=metadata.name%3Db,metadata.name%3Da".to_owned(),
-            0,
-            second,
-        ),
-        ("fieldSelector=metadata.name!%3Db".to_owned(), 1, second),
-        (
-            "fieldSelector=metadata.name%3Db&limit=1".to_owned(),
-            1,
-            second,
-        ),
-    ] {
-        let list = list(&cluster, MAPS, &query).await;
-        assert_eq!((names(&list).len(), version(&list)), (found, at), "{query}");
+    let table = "
+        resourceVersion=FIRST&resourceVersionMatch=Exact | 1 | FIRST
+        resourceVersion=FIRST&resourceVersionMatch=NotOlderThan | 2 | SECOND
+        resourceVersion=FIRST | 2 | SECOND
+        resourceVersion=FIRST&limit=1 | 1 | FIRST
+        resourceVersion=SECOND&resourceVersionMatch=Exact | 2 | SECOND
+        resourceVersion=FIRST&resourceVersionMatch=Exact&fieldSelector=metadata.name%3Db | 0 | FIRST
+        fieldSelector=metadata.name%3Db | 1 | SECOND
+        fieldSelector=metadata.name%3Db,metadata.name%3Da | 0 | SECOND
+        fieldSelector=metadata.name!%3Db | 1 | SECOND
+        fieldSelector=metadata.name%3Db&limit=1 | 1 | SECOND
+    ";
+    let table = table.replace("FIRST", &first.to_string());
+    for [query, found, at] in rows(&table.replace("SECOND", &second.to_string())) {
+        let list = list(&cluster, MAPS, query).await;
+        let answer = (names(&list).len().to_string(), version(&list).to_string());
+        assert_eq!(answer, (found.to_owned(), at.to_owned()), "{query}");
     }
     let (status, error) = call(
         &cluster,

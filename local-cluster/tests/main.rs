@@ -30,6 +30,8 @@ mod scale;
 mod schemas;
 mod serving;
 mod subresources;
+#[path = "../src/tests.rs"]
+mod tables;
 mod watch;
 mod webhook;
 mod wire;

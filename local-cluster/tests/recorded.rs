@@ -14,13 +14,13 @@ mod webhooks;
 use std::time::Duration;
 
 use local_cluster::{LocalCluster, LocalClusterOptions};
-use serde_json::Value;
 
 use self::exchange::{Exchange, read};
 use self::known::{KnownDifference, KnownDifferences};
 use self::play::Player;
 use self::values::Values;
 use crate::fixture::{call, eventually};
+use crate::tables::json;
 
 const CRDS: &str = include_str!("recorded/crds.json");
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -39,7 +39,7 @@ async fn bare_cluster() -> LocalCluster {
 }
 
 async fn define(cluster: &LocalCluster) {
-    let list: Value = serde_json::from_str(CRDS).unwrap();
+    let list = json(CRDS);
     for definition in list["items"].as_array().unwrap() {
         let (status, message) = call(cluster, "POST", DEFINITIONS, Some(definition.clone())).await;
         assert_eq!(status, 201, "{message}");
@@ -109,7 +109,7 @@ async fn definitions_are_described_as_recorded() {
     let (status, live) = call(&cluster, "GET", path, None).await;
     assert_eq!(status, 200);
     let recorded = include_str!("recorded/openapi-v3-lbcf-group.json");
-    let recorded: Value = serde_json::from_str(recorded).unwrap();
+    let recorded = json(recorded);
     let found = compare::bodies(&recorded, &live, &Values::default());
     let allowed = KnownDifferences::new(known::OPENAPI);
     let mut report = allowed.unknown("", found);

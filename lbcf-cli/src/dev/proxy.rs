@@ -6,7 +6,7 @@ use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use lbcf_driver_sdk::client::{CallError, DriverClient, InvalidUrl};
+use lbcf_driver_sdk::client::{DriverClient, InvalidUrl};
 use mock_driver::{RecordedCalls, record_calls};
 use serde_json::json;
 use std::net::Ipv4Addr;
@@ -96,11 +96,9 @@ async fn forward(
             let json = [(header::CONTENT_TYPE, "application/json")];
             (status, json, response.body).into_response()
         }
-        Err(error) => unreachable(&error),
+        Err(error) => {
+            let body = json!({"error": error.to_string()}).to_string();
+            (StatusCode::BAD_GATEWAY, body).into_response()
+        }
     }
-}
-
-fn unreachable(error: &CallError) -> Response {
-    let body = json!({"error": error.to_string()}).to_string();
-    (StatusCode::BAD_GATEWAY, body).into_response()
 }

@@ -127,8 +127,8 @@ impl Work<'_> {
             if programs.has_changed(look(watched))
                 && let Some(driver) = self.driver
             {
-                self.printer
-                    .notice("restart", "the driver's program has changed");
+                let why = "the driver's program has changed";
+                self.printer.notice("restart", why);
                 if let Err(problem) = driver.restart_gracefully().await {
                     self.printer.notice("error", problem.to_string());
                 }
@@ -149,7 +149,7 @@ impl Work<'_> {
             if let Some(due) = waiting.take_if(|waiting| waiting.next <= Instant::now()) {
                 waiting = self.apply(due.manifests, due.attempts + 1).await;
             }
-            if !has_ended && self.has_ended() {
+            if !has_ended && self.driver.is_some_and(Exec::has_ended) {
                 has_ended = true;
                 self.report_end();
             }
@@ -198,26 +198,16 @@ impl Work<'_> {
         if let Err(problem) = driver.ready(START).await
             && !driver.has_ended()
         {
-            let (port, seconds) = (driver.port(), START.as_secs());
-            self.printer.notice(
-                "error",
-                format!(
-                    "the driver does not respond on 127.0.0.1:{port} within {seconds} s: {problem}"
-                ),
-            );
+            let (address, start) = (format!("127.0.0.1:{}", driver.port()), START.as_secs());
+            let why = format!("the driver does not respond on {address} within {start} s");
+            self.printer.notice("error", format!("{why}: {problem}"));
         }
-    }
-
-    fn has_ended(&self) -> bool {
-        self.driver.is_some_and(Exec::has_ended)
     }
 
     fn report_end(&self) {
         let state = self.driver.map(Exec::state).unwrap_or_default();
-        self.printer.notice(
-            "error",
-            format!("the driver: {state}; it is started again when its program changes"),
-        );
+        let text = format!("the driver: {state}; it is started again when its program changes");
+        self.printer.notice("error", text);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Manifests in files and folders, as `kubectl apply -f` finds them.
 
+use kube::ResourceExt as _;
 use kube::api::DynamicObject;
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -22,15 +23,18 @@ impl Manifest {
     }
 }
 
-/// Kind, namespace and name.
 impl fmt::Display for Manifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ", self.kind())?;
-        if let Some(namespace) = &self.object.metadata.namespace {
-            write!(f, "{namespace}/")?;
-        }
-        f.write_str(self.object.metadata.name.as_deref().unwrap_or_default())
+        f.write_str(&described(&self.object))
     }
+}
+
+/// Kind, namespace and name.
+pub(super) fn described(object: &DynamicObject) -> String {
+    let kind = object.types.as_ref().map_or("", |types| &types.kind);
+    let namespace = object.metadata.namespace.iter();
+    let namespace: String = namespace.flat_map(|it| [it.as_str(), "/"]).collect();
+    format!("{kind} {namespace}{}", object.name_any())
 }
 
 /// The manifests below the paths, in their order; those of a folder in the order of the files' names.

@@ -86,10 +86,8 @@ impl FromStr for Name {
         } else if text.contains("--") {
             Err(rejected(text, "a crate's name has no two hyphens in a row"))
         } else if let Some((_, why)) = taken.iter().find(|(names, _)| names.contains(&text)) {
-            Err(rejected(
-                text,
-                format!("{why}; add a suffix such as -driver"),
-            ))
+            let why = format!("{why}; add a suffix such as -driver");
+            Err(rejected(text, why))
         } else {
             Ok(Self(text.to_owned()))
         }
@@ -144,12 +142,12 @@ impl fmt::Display for Namespace {
 pub(crate) fn driver_object(name: &Name, namespace: &Namespace) -> Result<String, NameError> {
     match (name.0.starts_with(SYSTEM_PREFIX), namespace.is_system()) {
         (false, true) => Ok(format!("{SYSTEM_PREFIX}{name}")),
-        (true, false) => Err(rejected(
-            &name.0,
-            format!(
+        (true, false) => {
+            let why = format!(
                 "only names of drivers in {SYSTEM_NAMESPACE} may start with {SYSTEM_PREFIX:?}, and this driver is in {namespace}"
-            ),
-        )),
+            );
+            Err(rejected(&name.0, why))
+        }
         _ => Ok(name.0.clone()),
     }
 }

@@ -187,9 +187,9 @@ pub(super) async fn list(
             lb_info: lb_info.to_wire(),
             ..ListBackends::default()
         };
-        let operand = Operand::once(regarding);
+        let operand = Operand::once(context, regarding);
         let permits = context.call_permits(driver, lb_info).await;
-        let call = operate::<ListBackends>(context, operand, driver, "ListBackends", request).await;
+        let call = operate::<ListBackends>(operand, driver, "ListBackends", request).await;
         drop(permits);
         match call {
             Ok(response) => return Some(with_addresses(response.backends)),
@@ -228,10 +228,9 @@ pub(super) async fn remove(
     };
     let removed = is_still_orphan(context, audited, backend) && {
         let _permits = context.call_permits(driver, &audited.lb_info).await;
-        let (operand, request) = (Operand::once(regarding), request(audited, backend));
-        operate::<DeregisterBackend>(context, operand, driver, "RemoveOrphan", request)
-            .await
-            .is_ok()
+        let (operand, request) = (Operand::once(context, regarding), request(audited, backend));
+        let call = operate::<DeregisterBackend>(operand, driver, "RemoveOrphan", request);
+        call.await.is_ok()
     };
     let waiting = lock.release().into_iter().map(RequestKey::Record);
     context.queue.add(waiting.map(Request::normal));
@@ -241,10 +240,8 @@ pub(super) async fn remove(
 /// A record may have got the address since the list was compared with the index.
 fn is_still_orphan(context: &Context, audited: &Audited<'_>, backend: &ListedBackend) -> bool {
     let orphans = audited.orphans(&context.index(), vec![backend.clone()]);
-    orphans
-        .into_iter()
-        .flatten()
-        .any(|(_, verdict)| verdict == Verdict::Remove)
+    let mut verdicts = orphans.into_iter().flatten().map(|(_, verdict)| verdict);
+    verdicts.any(|verdict| verdict == Verdict::Remove)
 }
 
 fn request(audited: &Audited<'_>, backend: &ListedBackend) -> DeregisterBackend {

@@ -36,10 +36,7 @@ fn error(object: &Value) -> String {
 }
 
 fn group(spec: Value) -> Value {
-    json!({
-        "apiVersion": "lbcf.tkestack.io/v1beta1", "kind": "BackendGroup",
-        "metadata": {"name": "web", "namespace": "shop"}, "spec": spec,
-    })
+    of_kind("BackendGroup", "v1beta1", spec)
 }
 
 fn of_kind(kind: &str, version: &str, spec: Value) -> Value {
@@ -179,41 +176,24 @@ fn d21_a_selection_without_pods_gets_the_given_labels_or_is_an_error() {
 #[test]
 fn d20_numbers_in_maps_of_strings_become_strings() {
     let map = json!({"weight": 50, "text": "1"});
+    let record = json!({"lbInfo": map, "lbAttributes": map, "parameters": map});
+    let lbs = json!([{"name": "a", "spec": map, "attributes": map}]);
+    let bind = json!({"loadBalancers": lbs, "parameters": map});
+    let lb = json!({"lbSpec": map, "attributes": map});
     for (object, fields) in [
+        (of_kind("LoadBalancer", "v1beta1", lb), "lbSpec attributes"),
+        (group(json!({"parameters": map})), "parameters"),
         (
-            of_kind(
-                "LoadBalancer",
-                "v1beta1",
-                json!({"lbSpec": map, "attributes": map}),
-            ),
-            &["lbSpec", "attributes"][..],
-        ),
-        (group(json!({"parameters": map})), &["parameters"]),
-        (
-            of_kind(
-                "Bind",
-                "v1",
-                json!({"loadBalancers": [{"name": "a", "spec": map, "attributes": map}], "parameters": map}),
-            ),
-            &[
-                "loadBalancers[0].spec",
-                "loadBalancers[0].attributes",
-                "parameters",
-            ],
+            of_kind("Bind", "v1", bind),
+            "loadBalancers[0].spec loadBalancers[0].attributes parameters",
         ),
         (
-            of_kind(
-                "BackendRecord",
-                "v1beta1",
-                json!({"lbInfo": map, "lbAttributes": map, "parameters": map}),
-            ),
-            &["lbInfo", "lbAttributes", "parameters"],
+            of_kind("BackendRecord", "v1beta1", record),
+            "lbInfo lbAttributes parameters",
         ),
     ] {
-        let expected: Vec<String> = fields
-            .iter()
-            .map(|field| format!("spec.{field}.weight: 50 -> \"50\""))
-            .collect();
+        let change = |field| format!("spec.{field}.weight: 50 -> \"50\"");
+        let expected = Vec::from_iter(fields.split(' ').map(change));
         assert_eq!(converted(&object).1, expected);
     }
     for (value, shown) in [
@@ -419,99 +399,42 @@ fn strings_that_look_like_other_types_stay_strings() {
 
 #[test]
 fn u23_fields_of_the_wrong_type_are_named() {
-    for (object, expected) in [
-        (json!({"a": 1}), "kind: null: must be the name of a kind"),
-        (json!({"kind": 7}), "kind: 7: must be the name of a kind"),
-        (
-            json!({"kind": "Bind"}),
-            "Bind: apiVersion: null: must be the group and version",
-        ),
-        (
-            json!({"kind": "Bind", "apiVersion": "lbcf.tkestack.io/v1beta2", "spec": {}}),
-            "must be lbcf.tkestack.io/v1, or tke",
-        ),
-        (
-            json!({"kind": "Bind", "apiVersion": "lbcf.tkestack.io/v1"}),
-            "metadata: null: must be an object",
-        ),
-        (
-            json!({"kind": "Bind", "apiVersion": "lbcf.tkestack.io/v1", "metadata": {}}),
-            "spec: null: must be an object",
-        ),
-        (
-            json!({"kind": "Bind", "apiVersion": "lbcf.tkestack.io/v1", "metadata": {"name": 1e31}, "spec": {}}),
-            "Bind: metadata.name: 1e+31: must be a string",
-        ),
-        (
-            group(json!({"lbName": 7})),
-            "shop/web: spec.lbName: 7: must be the name of a LoadBalancer",
-        ),
-        (
-            group(json!({"lbName": "a", "loadBalancers": "b"})),
-            "spec.loadBalancers: \"b\": must be a list",
-        ),
-        (
-            group(json!({"service": []})),
-            "spec.service: []: must be an object",
-        ),
-        (
-            group(json!({"service": {"port": {"portNumber": "http"}}})),
-            "spec.service.port.portNumber: \"http\": must be a number from 1 to 65535",
-        ),
-        (
-            of_kind(
-                "Bind",
-                "v1",
-                json!({"service": {"port": {"portNumber": 0}}}),
-            ),
-            "spec.service.port.portNumber: 0: must be a number from 1 to 65535",
-        ),
-        (
-            group(json!({"pods": {"port": {"portNumber": 70000}, "byName": ["a"]}})),
-            "spec.pods.port.portNumber: 70000: must be a number from 1 to 65535",
-        ),
-        (group(json!({"pods": 7})), "spec.pods: 7: must be an object"),
-        (
-            group(json!({"pods": {"port": 80, "byName": ["a"]}})),
-            "spec.pods.port: 80: must be an object",
-        ),
-        (
-            group(json!({"pods": {"ports": 80, "byName": ["a"]}})),
-            "spec.pods.ports: 80: must be a list",
-        ),
-        (
-            group(json!({"pods": {"byLabel": "app=web"}})),
-            "spec.pods.byLabel: \"app=web\": must be an object",
-        ),
-        (
-            group(json!({"pods": {"byLabel": {"app": ["a"]}}})),
-            "spec.pods.byLabel.app: [\"a\"]: must be a string, the value of a label",
-        ),
-        (
-            group(json!({"pods": {"byLabel": {"app": "a", "selector": {"app": "b"}}}})),
-            "spec.pods.byLabel.app: \"a\": must be \"b\" as in spec.pods.byLabel.selector",
-        ),
-        (
-            group(json!({"pods": {"byLabel": {"app": "a", "selector": "x"}}})),
-            "spec.pods.byLabel.selector: \"x\": must be an object",
-        ),
-        (
-            group(json!({"pods": {"byLabel": {"app": "a", "except": "web-3"}}})),
-            "spec.pods.byLabel.except: \"web-3\": must be a list",
-        ),
-        (
-            group(json!({"parameters": "weight=50"})),
-            "spec.parameters: \"weight=50\": must be an object",
-        ),
-        (
-            of_kind("Bind", "v1", json!({"loadBalancers": {}})),
-            "spec.loadBalancers: {}: must be a list",
-        ),
-        (
-            of_kind("BackendRecord", "v1beta1", json!({"podBackend": "web-0"})),
-            "spec.podBackend: \"web-0\": must be an object",
-        ),
-    ] {
+    // The spec of a kind, or a whole object.
+    let table = r#"
+        Object {"a": 1} | kind: null: must be the name of a kind
+        Object {"kind": 7} | kind: 7: must be the name of a kind
+        Object {"kind": "Bind"} | Bind: apiVersion: null: must be the group and version
+        Object {"kind": "Bind", "apiVersion": "lbcf.tkestack.io/v1beta2", "spec": {}} | must be lbcf.tkestack.io/v1, or tke
+        Object {"kind": "Bind", "apiVersion": "lbcf.tkestack.io/v1"} | metadata: null: must be an object
+        Object {"kind": "Bind", "apiVersion": "lbcf.tkestack.io/v1", "metadata": {}} | spec: null: must be an object
+        Object {"kind": "Bind", "apiVersion": "lbcf.tkestack.io/v1", "metadata": {"name": 1e31}, "spec": {}} | Bind: metadata.name: 1e+31: must be a string
+        BackendGroup {"lbName": 7} | shop/web: spec.lbName: 7: must be the name of a LoadBalancer
+        BackendGroup {"lbName": "a", "loadBalancers": "b"} | spec.loadBalancers: "b": must be a list
+        BackendGroup {"service": []} | spec.service: []: must be an object
+        BackendGroup {"service": {"port": {"portNumber": "http"}}} | spec.service.port.portNumber: "http": must be a number from 1 to 65535
+        Bind {"service": {"port": {"portNumber": 0}}} | spec.service.port.portNumber: 0: must be a number from 1 to 65535
+        BackendGroup {"pods": {"port": {"portNumber": 70000}, "byName": ["a"]}} | spec.pods.port.portNumber: 70000: must be a number from 1 to 65535
+        BackendGroup {"pods": 7} | spec.pods: 7: must be an object
+        BackendGroup {"pods": {"port": 80, "byName": ["a"]}} | spec.pods.port: 80: must be an object
+        BackendGroup {"pods": {"ports": 80, "byName": ["a"]}} | spec.pods.ports: 80: must be a list
+        BackendGroup {"pods": {"byLabel": "app=web"}} | spec.pods.byLabel: "app=web": must be an object
+        BackendGroup {"pods": {"byLabel": {"app": ["a"]}}} | spec.pods.byLabel.app: ["a"]: must be a string, the value of a label
+        BackendGroup {"pods": {"byLabel": {"app": "a", "selector": {"app": "b"}}}} | spec.pods.byLabel.app: "a": must be "b" as in spec.pods.byLabel.selector
+        BackendGroup {"pods": {"byLabel": {"app": "a", "selector": "x"}}} | spec.pods.byLabel.selector: "x": must be an object
+        BackendGroup {"pods": {"byLabel": {"app": "a", "except": "web-3"}}} | spec.pods.byLabel.except: "web-3": must be a list
+        BackendGroup {"parameters": "weight=50"} | spec.parameters: "weight=50": must be an object
+        Bind {"loadBalancers": {}} | spec.loadBalancers: {}: must be a list
+        BackendRecord {"podBackend": "web-0"} | spec.podBackend: "web-0": must be an object
+    "#;
+    for line in table.lines().filter(|line| !line.trim().is_empty()) {
+        let (object, expected) = line.trim().split_once(" | ").unwrap();
+        let (kind, value) = object.split_once(' ').unwrap();
+        let value: Value = serde_json::from_str(value).unwrap();
+        let object = match kind {
+            "Object" => value,
+            "Bind" => of_kind(kind, "v1", value),
+            kind => of_kind(kind, "v1beta1", value),
+        };
         let problem = error(&object);
         assert!(problem.contains(expected), "{expected}: {problem}");
     }
@@ -535,25 +458,12 @@ fn all_errors_are_reported_and_values_are_shortened() {
 
 #[test]
 fn u23_whatever_a_manifest_looks_like_conversion_returns() {
-    let odd = [
-        json!(null),
-        json!(7),
-        json!("x"),
-        json!([]),
-        json!({}),
-        json!([null, 7, "x", [], {}]),
-    ];
+    let odd = json!([null, 7, "x", [], {}, [null, 7, "x", [], {}]]);
     let api_version = "tke.cloud.tencent.com/v1beta1";
-    for kind in [
-        "LoadBalancerDriver",
-        "LoadBalancer",
-        "BackendGroup",
-        "BackendRecord",
-        "Bind",
-        "List",
-        "BindList",
-    ] {
-        for value in &odd {
+    let kinds = "LoadBalancerDriver LoadBalancer BackendGroup BackendRecord Bind List BindList";
+    let of_spec = "lbName loadBalancers pods service static parameters lbSpec attributes scope lbInfo podBackend webhooks";
+    for kind in kinds.split(' ') {
+        for value in odd.as_array().unwrap() {
             let with = |metadata: Value, spec: Value| {
                 let object = json!({
                     "apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec, "items": value,
@@ -564,37 +474,19 @@ fn u23_whatever_a_manifest_looks_like_conversion_returns() {
             for field in ["name", "namespace", "ownerReferences", "labels", "uid"] {
                 with(json!({field: value}), json!({"scope": ["*"]}));
             }
-            for field in [
-                "lbName",
-                "loadBalancers",
-                "pods",
-                "service",
-                "static",
-                "parameters",
-                "lbSpec",
-                "attributes",
-                "scope",
-                "lbInfo",
-                "podBackend",
-                "webhooks",
-            ] {
-                with(
-                    json!({"name": "x", "namespace": "kube-system"}),
-                    json!({field: value}),
-                );
+            for field in of_spec.split(' ') {
+                let metadata = json!({"name": "x", "namespace": "kube-system"});
+                with(metadata, json!({field: value}));
             }
             for field in ["port", "ports", "byLabel", "byName"] {
                 let part = json!({field: value});
-                with(
-                    json!({"name": "x"}),
-                    json!({"pods": part, "service": part, "podBackend": part, "lbName": "a"}),
-                );
+                let spec =
+                    json!({"pods": part, "service": part, "podBackend": part, "lbName": "a"});
+                with(json!({"name": "x"}), spec);
             }
             for field in ["selector", "except", "app"] {
-                with(
-                    json!({"name": "x"}),
-                    json!({"pods": {"byLabel": {field: value}}}),
-                );
+                let spec = json!({"pods": {"byLabel": {field: value}}});
+                with(json!({"name": "x"}), spec);
             }
         }
     }

@@ -35,19 +35,21 @@ impl Incomplete {
 }
 
 /// The object that an operation is about.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Operand<'a> {
+    context: &'a Context,
     /// The request that repeats the call until it succeeds, if there is one: a driver's delay and how
     /// long it responds `Running` belong to that.
-    pub key: Option<&'a RequestKey>,
-    pub regarding: &'a Regarding,
-    pub conditions: &'a [Condition],
+    key: Option<&'a RequestKey>,
+    regarding: &'a Regarding,
+    conditions: &'a [Condition],
 }
 
 impl<'a> Operand<'a> {
     /// An object that a call is about which no request repeats.
-    pub(crate) const fn once(regarding: &'a Regarding) -> Self {
+    pub(crate) const fn once(context: &'a Context, regarding: &'a Regarding) -> Self {
         Self {
+            context,
             key: None,
             regarding,
             conditions: &[],
@@ -66,6 +68,7 @@ impl Reporter<'_> {
     /// The object of a call that the request repeats until it succeeds.
     pub(crate) const fn operand<'a>(&'a self, conditions: &'a [Condition]) -> Operand<'a> {
         Operand {
+            context: self.context,
             key: Some(&self.key),
             regarding: &self.regarding,
             conditions,
@@ -117,7 +120,6 @@ impl Reporter<'_> {
 /// Calls the webhook of an operation once. Each result but success is recorded as an event, whose
 /// reason is `Running`, `Failed` or, without a valid response, `Invalid` before the operation's name.
 pub(crate) async fn operate<W>(
-    context: &Context,
     operand: Operand<'_>,
     driver: &LoadBalancerDriver,
     operation: &str,
@@ -126,6 +128,7 @@ pub(crate) async fn operate<W>(
 where
     W: Webhook<Response: OperationResponse> + OperationRequest,
 {
+    let context = operand.context;
     if context.options.dry_run {
         dry_run::<W>(context, driver, request).await;
         return Err(Incomplete::Running(Action::AwaitChange));
@@ -147,12 +150,11 @@ where
             context.end_wait(key, operand.regarding);
         }
     }
-    conclude::<W>(context, operand, driver, operation, result)
+    conclude::<W>(operand, driver, operation, result)
 }
 
 /// Records the event about a call's result, and says what follows from it.
 fn conclude<W>(
-    context: &Context,
     operand: Operand<'_>,
     driver: &LoadBalancerDriver,
     operation: &str,
@@ -161,7 +163,7 @@ fn conclude<W>(
 where
     W: Webhook<Response: OperationResponse>,
 {
-    let (webhook, key) = (W::INFO.name, ObjectKey::of(driver));
+    let (context, webhook, key) = (operand.context, W::INFO.name, ObjectKey::of(driver));
     let record = |event_type: EventType, outcome: &str, message: &str| {
         let (recorder, reason) = (&context.recorder, format!("{outcome}{operation}"));
         recorder.record_change(operand.regarding, event_type, &reason, message);
@@ -193,7 +195,7 @@ where
             // A driver's own delay is kept exactly.
             let delay = retry_delay.unwrap_or(context.options.poll_interval);
             let action = Action::RequeueAfter(delay);
-            if let Some(wait) = long_running(context, operand, webhook) {
+            if let Some(wait) = long_running(operand, webhook) {
                 context.recorder.record_wait(operand.regarding, &wait);
                 return Err(Incomplete::StillRunning(action, wait));
             }
@@ -231,7 +233,8 @@ where
 }
 
 /// The wait for a webhook that responds `Running`, if it has done so for long.
-fn long_running(context: &Context, operand: Operand<'_>, webhook: &'static str) -> Option<Wait> {
+fn long_running(operand: Operand<'_>, webhook: &'static str) -> Option<Wait> {
+    let context = operand.context;
     let stored = stored_since(operand.conditions, webhook);
     let since = context.memory.begin_wait(operand.key?, webhook, stored);
     let is_long = since.lasted >= context.options.long_wait;

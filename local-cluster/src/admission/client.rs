@@ -2,11 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
-use std::future::Future;
 use std::io::{self, ErrorKind};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,7 +15,8 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::CertificateError;
 use tokio::net::{TcpStream, lookup_host};
-use tower::Service;
+use tower::service_fn;
+use tower::util::BoxCloneSyncService;
 
 use super::response::RawResponse;
 use super::tls::tls_config;
@@ -32,6 +30,7 @@ const MAX_CLIENTS: usize = 64;
 const IDLE: Duration = Duration::from_secs(90);
 const MAX_IDLE: usize = 16;
 
+type Dialer = BoxCloneSyncService<Uri, TokioIo<TcpStream>, DialError>;
 type HttpsClient = Client<HttpsConnector<Dialer>, Full<Bytes>>;
 
 /// Calls webhooks over pooled connections.
@@ -83,8 +82,7 @@ impl WebhookClient {
         if let Some(client) = clients.get(ca_bundle) {
             return Ok(client.clone());
         }
-        let connector =
-            HttpsConnector::from((Dialer(self.services.clone()), tls_config(ca_bundle)?));
+        let connector = HttpsConnector::from((dialer(&self.services), tls_config(ca_bundle)?));
         let client = Client::builder(TokioExecutor::new())
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(MAX_IDLE)
@@ -162,22 +160,12 @@ impl ServiceResolver {
     }
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct Dialer(pub(super) ServiceResolver);
-
-impl Service<Uri> for Dialer {
-    type Response = TokioIo<TcpStream>;
-    type Error = DialError;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, DialError>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, uri: Uri) -> Self::Future {
-        let address = self.0.address(&uri);
-        Box::pin(async move { dial(&address?).await.map(TokioIo::new) })
-    }
+fn dialer(services: &ServiceResolver) -> Dialer {
+    let services = services.clone();
+    BoxCloneSyncService::new(service_fn(move |uri: Uri| {
+        let address = services.address(&uri);
+        async move { dial(&address?).await.map(TokioIo::new) }
+    }))
 }
 
 async fn dial(address: &str) -> Result<TcpStream, DialError> {

@@ -26,10 +26,8 @@ pub(super) fn admission_review(
         (name, _) => name.to_owned(),
     };
     let mut options = attributes.options.to_object();
-    options.insert(
-        "kind".to_owned(),
-        attributes.operation.options_kind().into(),
-    );
+    let kind_of_options = attributes.operation.options_kind();
+    options.insert("kind".to_owned(), kind_of_options.into());
     options.insert("apiVersion".to_owned(), "meta.k8s.io/v1".into());
     let mut request = json!({
         "uid": uid,

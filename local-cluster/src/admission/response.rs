@@ -52,19 +52,10 @@ struct AdmissionReview {
 struct AdmissionResponse {
     uid: Option<String>,
     allowed: Option<bool>,
-    status: Option<ResponseStatus>,
+    status: Option<Denial>,
     patch: Option<String>,
     patch_type: Option<String>,
     warnings: Option<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-struct ResponseStatus {
-    kind: Option<String>,
-    message: Option<String>,
-    reason: Option<String>,
-    code: Option<i64>,
-    details: Option<Object>,
 }
 
 /// Reads the response to the review with this uid. The error is for the webhook's failure policy.
@@ -133,10 +124,7 @@ fn check(review: AdmissionReview, uid: &str, mutating: bool) -> Result<WebhookRe
     };
     let verdict = match response.allowed {
         Some(true) => Ok(patch),
-        _ => Err(response
-            .status
-            .map(ResponseStatus::denial)
-            .unwrap_or_default()),
+        _ => Err(response.status.unwrap_or_default()),
     };
     Ok(WebhookResponse {
         verdict,
@@ -144,20 +132,9 @@ fn check(review: AdmissionReview, uid: &str, mutating: bool) -> Result<WebhookRe
     })
 }
 
-impl ResponseStatus {
-    fn denial(self) -> Denial {
-        Denial {
-            message: self.message.unwrap_or_default(),
-            reason: self.reason.unwrap_or_default(),
-            code: self.code.unwrap_or_default(),
-            details: self.details,
-        }
-    }
-}
-
 /// The message for an HTTP status code that is not 2xx.
 fn http_error(reply: &RawResponse) -> String {
-    if let Ok(status) = serde_json::from_slice::<ResponseStatus>(&reply.body)
+    if let Ok(status) = serde_json::from_slice::<Denial>(&reply.body)
         && status.kind.as_deref() == Some("Status")
         && let Some(message) = status.message
     {
@@ -280,14 +257,14 @@ mod tests {
             "message": "m", "reason": "r", "code": 418, "details": {"name": "n"},
         }}});
         let denial = read_response(denied, false).unwrap().verdict.unwrap_err();
+        let details = denial.details.map(Value::Object);
         assert_eq!(
-            (
-                denial.message.as_str(),
-                denial.reason.as_str(),
-                denial.code,
-                denial.details.is_some()
-            ),
-            ("m", "r", 418, true)
+            (denial.message.as_deref(), denial.reason.as_deref()),
+            (Some("m"), Some("r"))
+        );
+        assert_eq!(
+            (denial.code, details),
+            (Some(418), Some(json!({"name": "n"})))
         );
         // Without `allowed` the request is denied.
         let silent = read_response(json!({"response": {"allowed": null}}), false).unwrap();

@@ -1,6 +1,7 @@
 //! The review of one request by admission webhooks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -17,6 +18,8 @@ use crate::status::ApiError;
 use crate::store::{Resource, Store, Stored};
 use crate::warnings::note;
 
+/// The time limit for all webhooks of a request together.
+const REQUEST_TIME: Duration = Duration::from_secs(60);
 /// At most this many validating webhooks are called concurrently.
 const AT_ONCE: usize = 32;
 
@@ -41,28 +44,11 @@ pub(crate) struct Review<'a> {
 }
 
 impl<'a> Review<'a> {
-    pub(super) fn without_webhooks(
-        calls: Calls<'a>,
-        attributes: Attributes<'a>,
-        deadline: Instant,
-    ) -> Self {
-        Self {
-            calls,
-            attributes,
-            equivalents: Vec::new(),
-            mutating: Vec::new(),
-            validating: Vec::new(),
-            deadline,
-            warnings: Vec::new(),
-        }
-    }
-
     pub(super) fn of(
         calls: Calls<'a>,
         attributes: Attributes<'a>,
         equivalents: Vec<Arc<Kind>>,
         webhooks: &Webhooks,
-        deadline: Instant,
     ) -> Self {
         let covering = |webhooks: &[Arc<Webhook>]| -> Vec<Arc<Webhook>> {
             let covers = |webhook: &&Arc<Webhook>| {
@@ -73,8 +59,11 @@ impl<'a> Review<'a> {
         Self {
             mutating: covering(&webhooks.mutating),
             validating: covering(&webhooks.validating),
+            calls,
+            attributes,
             equivalents,
-            ..Self::without_webhooks(calls, attributes, deadline)
+            deadline: Instant::now() + REQUEST_TIME,
+            warnings: Vec::new(),
         }
     }
 
@@ -260,7 +249,7 @@ impl<'a> Review<'a> {
         self.warn(response.warnings);
         response
             .verdict
-            .map_err(|denial| WebhookFailure::Rejected(ApiError::denied(&webhook.name, &denial)))
+            .map_err(|denial| WebhookFailure::Rejected(ApiError::denied(&webhook.name, denial)))
     }
 
     /// The object after a webhook's patch; `None` if the patch is empty.

@@ -86,7 +86,7 @@ fn url_of(config: &WebhookClientConfig) -> Option<String> {
 }
 
 /// All webhooks in the order in which they are called: by the configuration's name, then as listed in it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Webhooks {
     pub(super) mutating: Vec<Arc<Webhook>>,
     pub(super) validating: Vec<Arc<Webhook>>,

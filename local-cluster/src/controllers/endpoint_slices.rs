@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta_v1;
-use serde_json::Value;
 use tokio::time::Instant;
 
 use self::desired::{
@@ -22,7 +21,7 @@ use super::pods::node_name;
 use super::queues::Throttle;
 use super::run::Controller;
 use super::write;
-use crate::object::{Object, at, items, string, text};
+use crate::object::{Object, entries, items, string, text};
 use crate::rules::DeleteOptions;
 use crate::selector::LabelSelector;
 use crate::store::{EventType, Resource, StoreEvent, Stored};
@@ -53,15 +52,22 @@ pub(super) struct EndpointSlices {
 impl Controller for EndpointSlices {
     fn reset(&mut self, objects: Vec<(Resource, Arc<Stored>)>) {
         *self = Self::default();
-        for (resource, stored) in &objects {
-            self.apply_object(resource, stored, None, false);
+        for (resource, stored) in objects {
+            self.apply(&StoreEvent::new(EventType::Added, resource, stored, None));
         }
     }
 
     fn apply(&mut self, event: &StoreEvent) {
+        let (resource, stored) = (&event.resource, &*event.object);
+        let before = event.previous.as_deref();
         let deleted = event.kind == EventType::Deleted;
-        let previous = event.previous.as_deref();
-        self.apply_object(&event.resource, &event.object, previous, deleted);
+        if resource.is("", "pods") {
+            self.apply_pod(stored, before, deleted);
+        } else if resource.is("", "services") {
+            self.apply_service(stored, deleted);
+        } else if resource.is("discovery.k8s.io", "endpointslices") {
+            self.apply_slice(stored, before, deleted);
+        }
     }
 
     async fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
@@ -76,22 +82,6 @@ impl Controller for EndpointSlices {
 }
 
 impl EndpointSlices {
-    fn apply_object(
-        &mut self,
-        resource: &Resource,
-        stored: &Stored,
-        before: Option<&Stored>,
-        deleted: bool,
-    ) {
-        if resource.is("", "pods") {
-            self.apply_pod(stored, before, deleted);
-        } else if resource.is("", "services") {
-            self.apply_service(stored, deleted);
-        } else if resource.is("discovery.k8s.io", "endpointslices") {
-            self.apply_slice(stored, before, deleted);
-        }
-    }
-
     fn apply_service(&mut self, service: &Stored, deleted: bool) {
         let uid = service.uid();
         let key = (service.namespace.clone(), service.name.clone());
@@ -266,10 +256,7 @@ fn desired<'s>(
 }
 
 fn selector(service: &Object) -> LabelSelector {
-    let given = at(service, &["spec", "selector"]).and_then(Value::as_object);
-    let labels = given
-        .into_iter()
-        .flatten()
+    let labels = entries(service, &["spec", "selector"])
         .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())));
     LabelSelector::of(&meta_v1::LabelSelector {
         match_labels: Some(labels.collect()),

@@ -7,7 +7,9 @@ use std::borrow::Borrow;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-use crate::object::{Object, at};
+use serde_json::Value;
+
+use crate::object::{Object, entries};
 use crate::selector::LabelSelector;
 
 /// A map from keys to sets of values; keys without values are not kept.
@@ -184,12 +186,9 @@ fn required(namespace: &str, selector: &LabelSelector) -> impl Iterator<Item = N
 }
 
 fn labels(object: &Object) -> Vec<Label> {
-    let labels = at(object, &["metadata", "labels"]).and_then(serde_json::Value::as_object);
-    labels
-        .into_iter()
-        .flatten()
-        .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
-        .collect()
+    let labels = entries(object, &["metadata", "labels"]);
+    let text = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
+    labels.filter_map(text).collect()
 }
 
 #[cfg(test)]

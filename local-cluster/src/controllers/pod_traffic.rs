@@ -11,13 +11,13 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use self::server::{PodProgram, bind, serve};
 use super::pods::{has_ended, phase};
+use crate::addresses::protocol;
 use crate::annotations;
-use crate::object::{self, Object, items, string, text};
+use crate::object::{self, Object, items, items_in, text};
 use crate::store::Stored;
 
 /// The largest number of ports of a pod.
@@ -103,13 +103,11 @@ fn is_ready(pod: &Object) -> bool {
 /// The TCP ports of the containers, each once.
 fn ports(pod: &Object) -> Vec<u16> {
     let containers = ["containers", "initContainers"].map(|list| items(pod, &["spec", list]));
-    let ports = containers.into_iter().flatten().filter_map(|container| {
-        let ports = container.get("ports").and_then(Value::as_array)?;
-        let of_tcp = |port: &&Value| matches!(string(port, "protocol"), "" | "TCP");
-        let number = |port: &Value| port.get("containerPort")?.as_u64()?.try_into().ok();
-        Some(ports.iter().filter(of_tcp).filter_map(number))
+    let ports = containers.into_iter().flatten().flat_map(|container| {
+        let ports = items_in(container, "ports").filter(|port| protocol(port) == "TCP");
+        ports.filter_map(|port| port.get("containerPort")?.as_u64()?.try_into().ok())
     });
-    let mut ports: Vec<u16> = ports.flatten().filter(|port| *port > 0).collect();
+    let mut ports: Vec<u16> = ports.filter(|port| *port > 0).collect();
     ports.sort_unstable();
     ports.dedup();
     ports.truncate(PORTS);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::object::{Object, at, is_condition_true, items, name, string, text};
+use crate::object::{Object, at, entries, is_condition_true, items, items_in, name, string, text};
 use crate::selector::LabelRule;
 
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
@@ -86,12 +86,9 @@ fn tolerates(pod: &Object, key: &str, value: &str, effect: &str) -> bool {
 
 /// A pod's node selector and required node affinity match a node.
 pub(super) fn selects(pod: &Object, node: &Object) -> bool {
-    let selector = at(pod, &["spec", "nodeSelector"]).and_then(Value::as_object);
     let label = |key: &str| text(node, &["metadata", "labels", key]);
-    let selected = selector
-        .into_iter()
-        .flatten()
-        .all(|(key, value)| label(key) == value.as_str());
+    let selected =
+        entries(pod, &["spec", "nodeSelector"]).all(|(key, value)| label(key) == value.as_str());
     let path = [
         "spec",
         "affinity",
@@ -105,25 +102,19 @@ pub(super) fn selects(pod: &Object, node: &Object) -> bool {
 
 /// All requirements of a term hold; a term without requirements matches nothing.
 fn matches(term: &Value, node: &Object) -> bool {
-    let list = |key| {
-        let list = term.get(key).and_then(Value::as_array);
-        list.map(Vec::as_slice).unwrap_or_default()
-    };
-    let (labels, fields) = (list("matchExpressions"), list("matchFields"));
     let label = |key: &str| text(node, &["metadata", "labels", key]);
     let field = |key: &str| (key == "metadata.name").then(|| name(node));
-    !(labels.is_empty() && fields.is_empty())
-        && labels.iter().all(|requirement| holds(requirement, label))
-        && fields.iter().all(|requirement| holds(requirement, field))
+    let labels = items_in(term, "matchExpressions").map(|given| holds(given, label));
+    let mut results = labels.chain(items_in(term, "matchFields").map(|given| holds(given, field)));
+    results
+        .next()
+        .is_some_and(|first| first && results.all(|holds| holds))
 }
 
 fn holds<'a>(requirement: &Value, value_of: impl Fn(&str) -> Option<&'a str>) -> bool {
-    let values = requirement.get("values").and_then(Value::as_array);
-    let values = values.into_iter().flatten().filter_map(Value::as_str);
-    let rule = LabelRule::of(
-        string(requirement, "operator"),
-        values.map(str::to_owned).collect(),
-    );
+    let values =
+        items_in(requirement, "values").filter_map(|value| Some(value.as_str()?.to_owned()));
+    let rule = LabelRule::of(string(requirement, "operator"), values.collect());
     rule.holds(value_of(string(requirement, "key")))
 }
 

@@ -9,50 +9,30 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use self::plan::{BURST, MAX_PODS, Set, SetPlan};
+use self::plan::{BURST, MAX_PODS, Set};
 use super::context::Context;
 use crate::clock;
 use crate::conditions::{conditions_of, put_conditions, set_condition};
 use crate::object::{Object, generation, is_deleting, number};
 use crate::resources::Kind;
-use crate::writer::Cluster;
-
-struct SetKind {
-    plural: &'static str,
-    /// Pods that do not fit are never adopted.
-    fits: fn(&Object, &Object) -> bool,
-    plan: fn(&Set<'_>, &Cluster) -> SetPlan,
-}
-
-const KINDS: [SetKind; 3] = [
-    SetKind {
-        plural: "replicasets",
-        fits: |_, _| true,
-        plan: replicas::plan,
-    },
-    SetKind {
-        plural: "statefulsets",
-        fits: by_ordinal::fits,
-        plan: by_ordinal::plan,
-    },
-    SetKind {
-        plural: "daemonsets",
-        fits: |_, _| true,
-        plan: by_node::plan,
-    },
-];
 
 /// Creates and deletes pods, and writes the status of those that there were before.
 pub(super) fn reconcile(ctx: &mut Context<'_>) -> Option<Duration> {
-    let kind = KINDS.iter().find(|k| ctx.kind.is("apps", k.plural))?;
     let pods = ctx.builtin("", "pods")?;
     let object = ctx.object();
+    let kind = ctx.kind.plural.as_str();
+    // Pods that do not fit are never adopted.
+    let fits = |pod: &Object| kind != "statefulsets" || by_ordinal::fits(object, pod);
     let set = Set {
         object,
-        pods: ctx.claim(&pods, |pod| (kind.fits)(object, pod)),
+        pods: ctx.claim(&pods, fits),
         now: ctx.now,
     };
-    let plan = (kind.plan)(&set, ctx.cluster);
+    let plan = match kind {
+        "statefulsets" => by_ordinal::plan(&set),
+        "daemonsets" => by_node::plan(&set, ctx.cluster),
+        _ => replicas::plan(&set),
+    };
     let mut failure = None;
     if !is_deleting(object) {
         for pod in &plan.delete {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::names::safe_encode;
-use crate::object::{Object, at, child, name, namespace};
+use crate::object::{Object, at, child, is_empty, name, namespace};
 
 /// A template without empty fields and without its hash label. Two templates are the same if these are
 /// equal.
@@ -17,12 +17,6 @@ pub(super) fn normalized(template: &Value, hash_label: &str) -> Value {
 }
 
 fn prune(value: &mut Value) {
-    let is_empty = |value: &Value| match value {
-        Value::Null => true,
-        Value::Array(list) => list.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        _ => false,
-    };
     match value {
         Value::Object(map) => {
             map.values_mut().for_each(prune);

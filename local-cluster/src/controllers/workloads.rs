@@ -25,45 +25,19 @@ use crate::writer::Cluster;
 /// Reconciles one workload. Returns when to reconcile it again if nothing changes.
 type Reconcile = fn(&mut Context<'_>) -> Option<Duration>;
 
-type GroupResource = (&'static str, &'static str);
+/// A plural of the group `apps`, that of the objects which it adopts, and its controller.
+type WorkloadKind = (&'static str, &'static str, Reconcile);
 
-struct WorkloadKind {
-    resource: GroupResource,
-    adopts: GroupResource,
-    reconcile: Reconcile,
-}
-
-const PODS: GroupResource = ("", "pods");
-const REPLICA_SETS: GroupResource = ("apps", "replicasets");
-const DAEMON_SETS: GroupResource = ("apps", "daemonsets");
-
-const fn kind(
-    resource: GroupResource,
-    adopts: GroupResource,
-    reconcile: Reconcile,
-) -> WorkloadKind {
-    WorkloadKind {
-        resource,
-        adopts,
-        reconcile,
-    }
-}
-
-const KINDS: &[WorkloadKind] = &[
-    kind(
-        ("apps", "deployments"),
-        REPLICA_SETS,
-        deployments::reconcile,
-    ),
-    kind(REPLICA_SETS, PODS, sets::reconcile),
-    kind(("apps", "statefulsets"), PODS, sets::reconcile),
-    kind(DAEMON_SETS, PODS, sets::reconcile),
+const KINDS: [WorkloadKind; 4] = [
+    ("deployments", "replicasets", deployments::reconcile),
+    ("replicasets", "pods", sets::reconcile),
+    ("statefulsets", "pods", sets::reconcile),
+    ("daemonsets", "pods", sets::reconcile),
 ];
 
-const CONTROLLED: &[GroupResource] = &[PODS, REPLICA_SETS];
-
 struct Workload {
-    kind: &'static WorkloadKind,
+    adopts: &'static str,
+    reconcile: Reconcile,
     resource: Resource,
     namespace: String,
     name: String,
@@ -83,15 +57,27 @@ pub(super) struct Workloads {
 impl Controller for Workloads {
     fn reset(&mut self, objects: Vec<(Resource, Arc<Stored>)>) {
         *self = Self::default();
-        for (resource, stored) in &objects {
-            self.apply_object(resource, stored, None, false);
+        for (resource, stored) in objects {
+            self.apply(&StoreEvent::new(EventType::Added, resource, stored, None));
         }
     }
 
     fn apply(&mut self, event: &StoreEvent) {
+        let (resource, stored) = (&event.resource, &*event.object);
         let deleted = event.kind == EventType::Deleted;
-        let previous = event.previous.as_deref();
-        self.apply_object(&event.resource, &event.object, previous, deleted);
+        let mut kinds = KINDS.iter();
+        if let Some(kind) = kinds.find(|(plural, ..)| resource.is("apps", plural)) {
+            self.apply_workload(kind, resource, stored, deleted);
+        }
+        if resource.is("", "pods") || resource.is("apps", "replicasets") {
+            self.apply_controlled(resource, stored, deleted);
+        }
+        let before = event.previous.as_deref();
+        if resource.is("", "nodes") && (deleted || concerns_daemon_sets(stored, before)) {
+            let all = self.workloads.iter();
+            let daemon_sets = all.filter(|(_, it)| it.resource.is("apps", "daemonsets"));
+            self.dirty.extend(daemon_sets.map(|(uid, _)| uid.clone()));
+        }
     }
 
     async fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
@@ -111,34 +97,9 @@ impl Controller for Workloads {
 }
 
 impl Workloads {
-    fn apply_object(
-        &mut self,
-        resource: &Resource,
-        stored: &Stored,
-        before: Option<&Stored>,
-        deleted: bool,
-    ) {
-        if let Some(kind) = KINDS.iter().find(|kind| is(resource, kind.resource)) {
-            self.apply_workload(kind, resource, stored, deleted);
-        }
-        if CONTROLLED
-            .iter()
-            .any(|controlled| is(resource, *controlled))
-        {
-            self.apply_controlled(resource, stored, deleted);
-        }
-        if resource.is("", "nodes") && (deleted || concerns_daemon_sets(stored, before)) {
-            let daemon_sets = self
-                .workloads
-                .iter()
-                .filter(|(_, workload)| workload.kind.resource == DAEMON_SETS);
-            self.dirty.extend(daemon_sets.map(|(uid, _)| uid.clone()));
-        }
-    }
-
     fn apply_workload(
         &mut self,
-        kind: &'static WorkloadKind,
+        (_, adopts, reconcile): &WorkloadKind,
         resource: &Resource,
         stored: &Stored,
         deleted: bool,
@@ -153,7 +114,8 @@ impl Workloads {
         };
         self.selectors.insert(uid, &stored.namespace, selector);
         let workload = Workload {
-            kind,
+            adopts,
+            reconcile: *reconcile,
             resource: resource.clone(),
             namespace: stored.namespace.clone(),
             name: stored.name.clone(),
@@ -175,7 +137,7 @@ impl Workloads {
             let matching = self.selectors.matching(&stored.namespace, &stored.object);
             affected.extend(matching.into_iter().filter(|uid| {
                 let workload = self.workloads.get(uid);
-                workload.is_some_and(|workload| is(resource, workload.kind.adopts))
+                workload.is_some_and(|workload| *resource.plural == *workload.adopts)
             }));
         }
         affected.retain(|uid| self.workloads.contains_key(uid));
@@ -190,7 +152,7 @@ impl Workloads {
         if owner.uid() != uid {
             return None;
         }
-        (workload.kind.reconcile)(&mut Context {
+        (workload.reconcile)(&mut Context {
             cluster,
             owners: &mut self.owners,
             now: Timestamp::now(),
@@ -199,10 +161,6 @@ impl Workloads {
             selector: &selector(&owner.object)?,
         })
     }
-}
-
-fn is(resource: &Resource, (group, plural): GroupResource) -> bool {
-    resource.is(group, plural)
 }
 
 /// The selector of a workload, unless it selects nothing or everything.

@@ -10,6 +10,7 @@ use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
 use super::request::{RequestFilter, RequestInfo, Verb};
+use crate::status::ApiError;
 
 /// An early end of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,29 +260,18 @@ impl ErrorResponse {
     }
 
     pub(super) fn status(&self, request: &RequestInfo<'_>) -> Value {
-        let mut details = json!({});
-        let message = match &self.message {
-            Some(message) => message.clone(),
-            None => {
-                let mut qualified = request.plural.to_owned();
-                details = json!({"name": request.name, "kind": request.plural});
-                if !request.group.is_empty() {
-                    details["group"] = Value::from(request.group);
-                    qualified = format!("{qualified}.{}", request.group);
-                }
-                format!(
-                    "Operation cannot be fulfilled on {qualified} {:?}: the object has been modified; please apply your changes to the latest version and try again",
-                    request.name
-                )
+        let error = match &self.message {
+            Some(message) => {
+                let error = ApiError::with_reason(self.code, self.reason.clone(), message);
+                error.with(json!({}))
             }
+            None => ApiError::modified_in((request.group, request.plural), request.name),
         };
+        let mut status = error.to_value();
         if let Some(seconds) = self.retry_after_seconds {
-            details["retryAfterSeconds"] = Value::from(seconds);
+            status["details"]["retryAfterSeconds"] = Value::from(seconds);
         }
-        json!({
-            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "message": message, "reason": self.reason, "details": details, "code": self.code,
-        })
+        status
     }
 
     pub(super) fn response(&self, request: &RequestInfo<'_>) -> Response {

@@ -12,7 +12,7 @@ use serde_saphyr::options::DuplicateKeyPolicy;
 use crate::field_error::ErrorList as _;
 use crate::object::{self, Object};
 use crate::resources::Kind;
-use crate::status::ApiError;
+use crate::status::{ApiError, BODY_TYPES};
 
 /// The deepest nesting of YAML; that of JSON is limited by its parser.
 const MAX_DEPTH: usize = 128;
@@ -24,8 +24,6 @@ const LIMITS: BodyLimits = BodyLimits {
     bytes: 3 * 1024 * 1024,
     time: Duration::from_secs(60),
 };
-
-const BODY_TYPES: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
 /// Reads a body within [`LIMITS`].
 pub(super) async fn read(

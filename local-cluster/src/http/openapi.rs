@@ -263,10 +263,8 @@ fn add_paths(paths: &mut Object, kind: &Kind, name: &str) {
     let get = operation(kind, "get", &schema, &[]);
     let mut patch = operation(kind, "patch", &schema, &WRITE_PARAMETERS);
     patch["requestBody"] = json!({"content": patch_types(kind)});
-    paths.insert(
-        format!("{collection}/{{name}}"),
-        json!({"get": get, "patch": patch}),
-    );
+    let one = format!("{collection}/{{name}}");
+    paths.insert(one, json!({"get": get, "patch": patch}));
     paths.insert(collection, json!({ "get": list }));
 }
 

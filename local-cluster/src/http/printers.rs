@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::clock;
-use crate::object::{Object, meta};
+use crate::object::{Object, dotted, meta};
 use crate::resources::Kind;
 
 /// A column, serialised as a `Table` defines it.
@@ -99,22 +99,22 @@ pub(super) fn name_column() -> Option<&'static BuiltinColumn> {
 impl BuiltinColumn {
     pub(super) fn cell(&self, kind: &Kind, object: &Object) -> Value {
         match &self.cell {
-            Cell::Text(path, empty) => match field(object, path) {
+            Cell::Text(path, empty) => match dotted(object, path) {
                 Some(Value::String(text)) if !text.is_empty() => Value::from(text.as_str()),
                 Some(Value::Number(number)) => Value::from(number.to_string()),
                 _ => Value::from(empty.as_str()),
             },
             Cell::Integer(path) => {
-                Value::from(field(object, path).and_then(Value::as_i64).unwrap_or(0))
+                Value::from(dotted(object, path).and_then(Value::as_i64).unwrap_or(0))
             }
-            Cell::Boolean(path) => Value::from(field(object, path) == Some(&Value::Bool(true))),
-            Cell::Count(path) => Value::from(match field(object, path) {
+            Cell::Boolean(path) => Value::from(dotted(object, path) == Some(&Value::Bool(true))),
+            Cell::Count(path) => Value::from(match dotted(object, path) {
                 Some(Value::Object(map)) => map.len(),
                 Some(Value::Array(list)) => list.len(),
                 _ => 0,
             }),
             Cell::Labels(path) => {
-                let map = field(object, path).and_then(Value::as_object);
+                let map = dotted(object, path).and_then(Value::as_object);
                 let pairs = map.into_iter().flatten();
                 let shown = |(key, value): (&String, &Value)| {
                     format!("{key}={}", value.as_str().unwrap_or_default())
@@ -122,7 +122,7 @@ impl BuiltinColumn {
                 Value::from(computed::or_none(pairs.map(shown)))
             }
             Cell::Join(path, key) => {
-                let list = field(object, path).and_then(Value::as_array);
+                let list = dotted(object, path).and_then(Value::as_array);
                 let entries = list.into_iter().flatten();
                 let values: Vec<&str> = entries
                     .filter_map(|entry| entry.as_str().or_else(|| entry.get(key)?.as_str()))
@@ -136,14 +136,6 @@ impl BuiltinColumn {
             Cell::Computed => computed::cell(&kind.plural, &self.name, object),
         }
     }
-}
-
-fn field<'a>(object: &'a Object, path: &str) -> Option<&'a Value> {
-    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-    let found = object.get(first)?;
-    rest.split('.')
-        .filter(|key| !key.is_empty())
-        .try_fold(found, |value, key| value.get(key))
 }
 
 #[cfg(test)]

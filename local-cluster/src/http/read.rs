@@ -13,7 +13,6 @@ use super::continuation::Continuation;
 use super::list_options::{ListOptions, VersionMatch, revision};
 use super::response;
 use super::table;
-use crate::object::Object;
 use crate::resources::Kind;
 use crate::selector::{FieldSelector, LabelSelector};
 use crate::status::ApiError;
@@ -187,25 +186,19 @@ fn select(found: Found, selection: &Selection, limit: Option<usize>) -> Page {
 
 /// Renders a page in the negotiated format.
 fn render(call: &Call<'_>, page: &Page) -> Response {
-    let mut meta = Object::new();
-    meta.insert(
-        "resourceVersion".to_owned(),
-        Value::from(page.revision.to_string()),
-    );
+    let mut meta = json!({"resourceVersion": page.revision.to_string()});
     match &page.next {
-        Some(next) => {
-            meta.insert("continue".to_owned(), Value::from(next.encode()));
-        }
+        Some(next) => meta["continue"] = json!(next.encode()),
         // Lists of custom resources always have the field.
         None if call.kind.is_custom() && call.form.transform == Transform::None => {
-            meta.insert("continue".to_owned(), Value::from(""));
+            meta["continue"] = json!("");
         }
         None => {}
     }
     if let Some(remaining) = page.remaining {
-        meta.insert("remainingItemCount".to_owned(), Value::from(remaining));
+        meta["remainingItemCount"] = json!(remaining);
     }
-    render_items(call, &page.items, Value::Object(meta))
+    render_items(call, &page.items, meta)
 }
 
 pub(super) fn render_items(call: &Call<'_>, items: &[Arc<Stored>], meta: Value) -> Response {

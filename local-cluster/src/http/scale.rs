@@ -14,7 +14,6 @@ use crate::patch::Apply;
 use crate::resources::{Kind, Scale};
 use crate::rules::Part;
 use crate::status::ApiError;
-use crate::store::Resource;
 use crate::writer::{Written, check_url_name};
 
 pub(super) fn get(call: &Call<'_>, scale: &Scale) -> Result<Response, ApiError> {
@@ -120,13 +119,6 @@ fn scale_kind() -> Kind {
         group: "autoscaling".to_owned(),
         version: "v1".to_owned(),
         kind: "Scale".to_owned(),
-        list_kind: "ScaleList".to_owned(),
-        plural: "scales".to_owned(),
-        singular: "scale".to_owned(),
-        namespaced: true,
-        has_status: true,
-        unconditional_update: true,
-        storage: Resource::new("autoscaling", "scales"),
         ..Kind::default()
     }
 }

@@ -64,17 +64,12 @@ fn definitions(kind: &Kind) -> Value {
 }
 
 fn custom_definition(column: &PrinterColumn) -> Value {
-    let description = if column.description.is_empty() {
-        format!(
-            "Custom resource definition column (in JSONPath format): {}",
-            column.path
-        )
-    } else {
-        column.description.clone()
-    };
+    let path = &column.json_path;
+    let shown = format!("Custom resource definition column (in JSONPath format): {path}");
+    let given = column.description.clone().filter(|given| !given.is_empty());
     json!({
-        "name": column.name, "type": column.type_name, "format": column.format,
-        "description": description, "priority": column.priority,
+        "name": column.name, "type": column.type_, "format": column.format.as_deref().unwrap_or(""),
+        "description": given.unwrap_or(shown), "priority": column.priority.unwrap_or(0),
     })
 }
 
@@ -106,10 +101,10 @@ pub(super) fn row(kind: &Kind, object: &Object, include: Include) -> Value {
 fn cell(column: &PrinterColumn, object: &Value) -> Value {
     // Printer columns leave out the root, `$`.
     let found = object
-        .query(&format!("${}", column.path))
+        .query(&format!("${}", column.json_path))
         .ok()
         .and_then(|values| values.first().copied().cloned());
-    match (found, column.type_name.as_str()) {
+    match (found, column.type_.as_str()) {
         (None | Some(Value::Null), _) => Value::Null,
         (Some(Value::String(time)), "date") => Value::from(clock::age(&time)),
         (Some(text @ Value::String(_)), "string") => text,
@@ -126,12 +121,9 @@ mod tests {
 
     fn cell_of(path: &str, type_name: &str) -> Value {
         let column = PrinterColumn {
-            name: "C".into(),
-            type_name: type_name.into(),
-            format: String::new(),
-            description: String::new(),
-            priority: 0,
-            path: path.into(),
+            type_: type_name.into(),
+            json_path: path.into(),
+            ..PrinterColumn::default()
         };
         let object = json!({"spec": {"n": 3, "s": "x"}, "status": {"conditions": [
             {"type": "Other", "status": "False"}, {"type": "Created", "status": "True"}]}});

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::field_set::FieldSet;
 use super::layout::{Layout, ListKind};
-use crate::object::Object;
+use crate::object::{Object, is_empty, map};
 
 /// The differing fields; the sets are disjoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,15 +73,9 @@ pub(super) fn compare(
         (_, None) => found.removed.member = true,
         (Some(before), Some(after)) => {
             // Only one of them is divided into fields, and the other is not empty.
-            let nothing = |value: &Value| match value {
-                Value::Null => true,
-                Value::Object(map) => map.is_empty(),
-                Value::Array(list) => list.is_empty(),
-                _ => false,
-            };
             let same_type =
                 before.is_object() == after.is_object() && before.is_array() == after.is_array();
-            found.modified.member = !same_type && !nothing(before) && !nothing(after);
+            found.modified.member = !same_type && !is_empty(before) && !is_empty(after);
         }
     }
     found
@@ -118,10 +112,7 @@ pub(super) fn compare_objects(before: &Object, after: &Object, layout: Layout<'_
         layout,
         &["metadata"],
     );
-    let (old, new) = (
-        before.get("metadata").and_then(Value::as_object),
-        after.get("metadata").and_then(Value::as_object),
-    );
+    let (old, new) = (map(before, &["metadata"]), map(after, &["metadata"]));
     let mut inner = Comparison::default();
     let layout = layout.of_field("metadata");
     compare_fields(&mut inner, (old, new), layout, &["managedFields"]);
@@ -130,9 +121,6 @@ pub(super) fn compare_objects(before: &Object, after: &Object, layout: Layout<'_
     found.put(|| "f:metadata".to_owned(), inner);
     found
 }
-
-/// The items with one key, before and after: usually one each.
-type Pair<'a> = (Vec<&'a Value>, Vec<&'a Value>);
 
 fn compare_items(
     found: &mut Comparison,
@@ -144,17 +132,12 @@ fn compare_items(
     if kind == ListKind::Atomic {
         return;
     }
-    let before = before.and_then(Value::as_array);
-    let after = after.and_then(Value::as_array);
-    let mut named: BTreeMap<String, Pair<'_>> = BTreeMap::new();
-    for item in before.into_iter().flatten() {
-        if let Some(name) = layout.item_name(&kind, item) {
-            named.entry(name).or_default().0.push(item);
-        }
-    }
-    for item in after.into_iter().flatten() {
-        if let Some(name) = layout.item_name(&kind, item) {
-            named.entry(name).or_default().1.push(item);
+    let mut named: BTreeMap<String, [Vec<&Value>; 2]> = BTreeMap::new();
+    for (side, list) in [before, after].into_iter().enumerate() {
+        for item in list.and_then(Value::as_array).into_iter().flatten() {
+            if let Some(name) = layout.item_name(&kind, item) {
+                named.entry(name).or_default()[side].push(item);
+            }
         }
     }
     let one = |before: Option<&Value>, after: Option<&Value>| {
@@ -164,7 +147,8 @@ fn compare_items(
             compare(before, after, layout.of_item())
         }
     };
-    for (name, (before, after)) in named {
+    // The items with one key, before and after: usually one each.
+    for (name, [before, after]) in named {
         let inner = match (before.as_slice(), after.as_slice()) {
             ([] | [_], [] | [_]) => one(before.first().copied(), after.first().copied()),
             // Items with the same key are compared together.

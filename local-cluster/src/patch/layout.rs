@@ -5,7 +5,7 @@
 use ListRule::{Atomic, Keyed, Set};
 use serde_json::{Value, json};
 
-use crate::object::Object;
+use crate::object::{Object, items_in};
 use crate::resources::Kind;
 
 /// The layout of a value, by its path.
@@ -102,8 +102,8 @@ impl<'a> Layout<'a> {
                 match word(schema, "x-kubernetes-list-type") {
                     Some("set") => ListKind::Set,
                     Some("map") => {
-                        let keys = schema.and_then(|s| s.get("x-kubernetes-list-map-keys"));
-                        let keys = keys.and_then(Value::as_array).into_iter().flatten();
+                        let keys = |schema| items_in(schema, "x-kubernetes-list-map-keys");
+                        let keys = schema.into_iter().flat_map(keys);
                         let mut keys: Vec<&str> = keys.filter_map(Value::as_str).collect();
                         keys.sort_unstable();
                         ListKind::Keyed(keys)
@@ -167,30 +167,14 @@ pub(crate) enum ListRule {
     Keyed(&'static [&'static str]),
 }
 
-/// A list field, the fields that may contain it, and its rules.
-struct ListRow {
-    parents: &'static [&'static str],
-    field: &'static str,
-    owned: ListRule,
-    strategic: ListRule,
-}
+type Words = &'static [&'static str];
 
-const fn both(parents: &'static [&'static str], field: &'static str, rule: ListRule) -> ListRow {
-    differs(parents, field, rule, rule)
-}
+/// The fields that may contain a list field, its name, and its rules: of server-side apply, and of strategic
+/// merge patches.
+type ListRow = (Words, &'static str, ListRule, ListRule);
 
-const fn differs(
-    parents: &'static [&'static str],
-    field: &'static str,
-    owned: ListRule,
-    strategic: ListRule,
-) -> ListRow {
-    ListRow {
-        parents,
-        field,
-        owned,
-        strategic,
-    }
+const fn both(parents: Words, field: &'static str, rule: ListRule) -> ListRow {
+    (parents, field, rule, rule)
 }
 
 const CONTAINERS: &[&str] = &["containers", "initContainers", "ephemeralContainers"];
@@ -212,19 +196,19 @@ const LISTS: &[ListRow] = &[
     both(&["spec", "scheduling"], "resourceClaims", NAME),
     both(&["spec"], "hostAliases", ADDRESS),
     both(&["spec"], "podCIDRs", Set),
-    differs(
+    (
         &["spec"],
         "topologySpreadConstraints",
         Keyed(&["topologyKey", "whenUnsatisfiable"]),
         Keyed(&["topologyKey"]),
     ),
-    differs(
+    (
         &["spec"],
         "ports",
         Keyed(&["port", "protocol"]),
         Keyed(&["port"]),
     ),
-    differs(
+    (
         CONTAINERS,
         "ports",
         Keyed(&["containerPort", "protocol"]),
@@ -233,31 +217,30 @@ const LISTS: &[ListRow] = &[
     both(CONTAINERS, "env", NAME),
     both(CONTAINERS, "volumeMounts", Keyed(&["mountPath"])),
     both(CONTAINERS, "volumeDevices", Keyed(&["devicePath"])),
-    differs(&["resources"], "claims", NAME, Atomic),
+    (&["resources"], "claims", NAME, Atomic),
     both(&["status"], "podIPs", ADDRESS),
-    differs(&["status"], "hostIPs", Atomic, ADDRESS),
+    (&["status"], "hostIPs", Atomic, ADDRESS),
     both(&["status"], "resourceClaimStatuses", NAME),
     both(&[""], "secrets", NAME),
     both(&[""], "webhooks", NAME),
     both(&["webhooks"], "matchConditions", NAME),
-    differs(&["uncountedTerminatedPods"], "succeeded", Set, Atomic),
-    differs(&["uncountedTerminatedPods"], "failed", Set, Atomic),
+    (&["uncountedTerminatedPods"], "succeeded", Set, Atomic),
+    (&["uncountedTerminatedPods"], "failed", Set, Atomic),
 ];
 
 fn row(parent: &str, field: &str) -> Option<&'static ListRow> {
-    LISTS
-        .iter()
-        .find(|row| row.field == field && row.parents.contains(&parent))
+    let mut rows = LISTS.iter();
+    rows.find(|(parents, name, ..)| *name == field && parents.contains(&parent))
 }
 
 /// The rule of server-side apply for the list `field` below `parent`.
 pub(crate) fn owned_rule(parent: &str, field: &str) -> ListRule {
-    row(parent, field).map_or(Atomic, |row| row.owned)
+    row(parent, field).map_or(Atomic, |(_, _, owned, _)| *owned)
 }
 
 /// The rule of strategic merge patches for it.
 pub(crate) fn strategic_rule(parent: &str, field: &str) -> ListRule {
-    row(parent, field).map_or(Atomic, |row| row.strategic)
+    row(parent, field).map_or(Atomic, |(.., strategic)| *strategic)
 }
 
 fn is_atomic_map(parent: &str, field: &str) -> bool {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::field_set::FieldSet;
-use crate::object::{Object, at};
+use crate::object::{Object, at, managers, string};
 
 /// The key of an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl ManagedFieldsEntry {
     }
 
     fn read(entry: &Value) -> Option<Self> {
-        let word = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+        let word = |key: &str| string(entry, key);
         let applies = match word("operation") {
             "Apply" => true,
             "Update" => false,
@@ -104,13 +104,8 @@ impl ManagedFieldsEntry {
 impl ManagedFields {
     /// Decodes the entries of an object; `None` if any is invalid.
     pub(super) fn read(object: &Object) -> Option<Self> {
-        let entries = at(object, &["metadata", "managedFields"]).and_then(Value::as_array);
-        let entries: Option<Vec<ManagedFieldsEntry>> = entries
-            .into_iter()
-            .flatten()
-            .map(ManagedFieldsEntry::read)
-            .collect();
-        let mut entries = entries?;
+        let entries = managers(object).iter().map(ManagedFieldsEntry::read);
+        let mut entries: Vec<ManagedFieldsEntry> = entries.collect::<Option<_>>()?;
         // Of several entries of one manager, the last counts.
         let mut seen = HashSet::new();
         let mut counts: Vec<bool> = entries

@@ -8,6 +8,7 @@ mod schema;
 
 use std::sync::Arc;
 
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinitionNames;
 use serde_json::{Value, json};
 
 pub(crate) use self::definition::{crd_errors, format_warnings};
@@ -23,27 +24,17 @@ pub(crate) fn crd_defaults(crd: &mut Object) {
     let kind = text(crd, &["spec", "names", "kind"])
         .unwrap_or_default()
         .to_owned();
-    let stored: Vec<Value> = versions(crd)
-        .filter(|v| v.get("storage").and_then(Value::as_bool) == Some(true))
-        .filter_map(|v| v.get("name").cloned())
-        .take(1)
-        .collect();
+    let stored = storage_version(crd);
     let spec = child(crd, "spec");
     spec.entry("conversion")
         .or_insert_with(|| json!({"strategy": "None"}));
     let names = child(spec, "names");
-    let fill = |names: &mut Object, key: &str, value: String| {
-        if names
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .is_empty()
-        {
-            names.insert(key.to_owned(), Value::from(value));
+    let list_kind = format!("{kind}List");
+    for (key, default) in [("singular", kind.to_lowercase()), ("listKind", list_kind)] {
+        if text(names, &[key]).is_none_or(str::is_empty) {
+            names.insert(key.to_owned(), Value::from(default));
         }
-    };
-    fill(names, "singular", kind.to_lowercase());
-    fill(names, "listKind", format!("{kind}List"));
+    }
     let status = child(crd, "status");
     status.entry("conditions").or_insert(Value::Null);
     status
@@ -54,12 +45,11 @@ pub(crate) fn crd_defaults(crd: &mut Object) {
     if !kept.is_array() {
         *kept = json!([]);
     }
-    for version in stored {
-        if let Some(kept) = kept.as_array_mut()
-            && !kept.contains(&version)
-        {
-            kept.push(version);
-        }
+    if let Some(kept) = kept.as_array_mut()
+        && !stored.is_empty()
+        && !kept.iter().any(|version| *version == stored)
+    {
+        kept.push(stored.into());
     }
 }
 
@@ -72,36 +62,28 @@ pub(crate) fn kinds_of(crd: &Object) -> Vec<Kind> {
 }
 
 /// The accepted names once there are any, otherwise those of the spec.
-fn served_names(crd: &Object) -> [&'static str; 2] {
-    match text(crd, &["status", "acceptedNames", "plural"]) {
-        Some(plural) if !plural.is_empty() => ["status", "acceptedNames"],
-        _ => ["spec", "names"],
-    }
+fn served_names(crd: &Object) -> Option<CustomResourceDefinitionNames> {
+    let names = match text(crd, &["status", "acceptedNames", "plural"]) {
+        Some(plural) if !plural.is_empty() => at(crd, &["status", "acceptedNames"]),
+        _ => at(crd, &["spec", "names"]),
+    };
+    serde_json::from_value(names?.clone()).ok()
 }
 
 fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
-    let [at_names, names] = served_names(crd);
-    let word = |path: &[&str]| text(crd, path).unwrap_or_default().to_owned();
-    let words = |key: &str| -> Vec<String> {
-        at(crd, &[at_names, names, key])
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(|v| Some(v.as_str()?.to_owned()))
-            .collect()
-    };
-    let (group, plural) = (word(&["spec", "group"]), word(&[at_names, names, "plural"]));
+    let names = served_names(crd)?;
+    let group = text(crd, &["spec", "group"])?;
     Some(Kind {
-        version: version.get("name")?.as_str()?.to_owned(),
-        kind: word(&[at_names, names, "kind"]),
-        list_kind: word(&[at_names, names, "listKind"]),
-        singular: word(&[at_names, names, "singular"]),
-        short_names: words("shortNames"),
-        categories: words("categories"),
-        namespaced: word(&["spec", "scope"]) == "Namespaced",
+        version: text(version, &["name"])?.to_owned(),
+        kind: names.kind,
+        list_kind: names.list_kind.unwrap_or_default(),
+        singular: names.singular.unwrap_or_default(),
+        short_names: names.short_names.unwrap_or_default(),
+        categories: names.categories.unwrap_or_default(),
+        namespaced: text(crd, &["spec", "scope"]) == Some("Namespaced"),
         has_status: at(version, &["subresources", "status"]).is_some(),
         has_generation: true,
-        storage: Resource::new(&group, &plural),
+        storage: Resource::new(group, &names.plural),
         custom: Some(Custom {
             schema: schema_of(version).cloned(),
             compiled: Arc::default(),
@@ -110,8 +92,8 @@ fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
             scale: scale_of(version),
             selectable: selectable_of(version),
         }),
-        group,
-        plural,
+        group: group.to_owned(),
+        plural: names.plural,
         ..Kind::default()
     })
 }

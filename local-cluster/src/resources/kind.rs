@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+pub(crate) use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceColumnDefinition as PrinterColumn;
 use schemars::SchemaGenerator;
 use serde_json::Value;
 
 use super::conversion::Conversion;
 use super::scale::Scale;
+use crate::names::qualified;
 use crate::object::Object;
 use crate::schema::Schema;
 use crate::store::{Resource, Stored};
@@ -75,18 +77,6 @@ impl Custom {
     }
 }
 
-/// An additional printer column.
-#[derive(Clone, Debug)]
-pub(crate) struct PrinterColumn {
-    pub(crate) name: String,
-    pub(crate) type_name: String,
-    pub(crate) format: String,
-    pub(crate) description: String,
-    pub(crate) priority: i64,
-    /// A JSONPath such as `.spec.replicas`.
-    pub(crate) path: String,
-}
-
 impl Kind {
     /// `group/version`, or `version` for the core group.
     pub(crate) fn api_version(&self) -> String {
@@ -99,20 +89,7 @@ impl Kind {
 
     /// `plural.group`, as messages name a resource.
     pub(crate) fn qualified_resource(&self) -> String {
-        if self.group.is_empty() {
-            self.plural.clone()
-        } else {
-            format!("{}.{}", self.plural, self.group)
-        }
-    }
-
-    /// `Kind.group`, as messages name a kind.
-    pub(crate) fn qualified_kind(&self) -> String {
-        if self.group.is_empty() {
-            self.kind.clone()
-        } else {
-            format!("{}.{}", self.kind, self.group)
-        }
+        qualified(&self.plural, &self.group)
     }
 
     /// The Go type of an object or a list in Kubernetes' own server, which some messages name.

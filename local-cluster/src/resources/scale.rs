@@ -1,5 +1,6 @@
 //! The `scale` subresource.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use serde_json::{Value, json};
 
 use crate::object::{Object, at, child};
@@ -72,27 +73,19 @@ fn names(path: &str) -> Vec<&str> {
 
 /// A label selector as a string: `app=web,tier in (a,b)`.
 fn selector_text(selector: &Value) -> Option<String> {
-    let labels = selector.get("matchLabels").and_then(Value::as_object);
+    let selector: LabelSelector = serde_json::from_value(selector.clone()).ok()?;
+    let labels = selector.match_labels.into_iter().flatten();
     let mut parts: Vec<String> = labels
-        .into_iter()
-        .flatten()
-        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
+        .map(|(key, value)| format!("{key}={value}"))
         .collect();
-    let expressions = selector.get("matchExpressions").and_then(Value::as_array);
-    for expression in expressions.into_iter().flatten() {
-        let word = |key: &str| expression.get(key).and_then(Value::as_str);
-        let values = expression.get("values").and_then(Value::as_array);
-        let mut values: Vec<&str> = values
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+    for expression in selector.match_expressions.into_iter().flatten() {
+        let mut values = expression.values.unwrap_or_default();
         values.sort_unstable();
-        let (key, values) = (word("key")?, values.join(","));
-        parts.push(match word("operator")? {
+        let (key, values) = (expression.key, values.join(","));
+        parts.push(match expression.operator.as_str() {
             "In" => format!("{key} in ({values})"),
             "NotIn" => format!("{key} notin ({values})"),
-            "Exists" => key.to_owned(),
+            "Exists" => key,
             "DoesNotExist" => format!("!{key}"),
             _ => return None,
         });

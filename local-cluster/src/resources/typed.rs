@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::Kind;
-use crate::object::Object;
+use crate::object::{Object, is_empty};
 
 fn round_trip(kind: &Kind, object: &Object) -> Option<Result<Value, serde_json::Error>> {
     Some(kind.round_trip?(Value::Object(object.clone())))
@@ -39,9 +39,7 @@ fn keep_known(given: &mut Object, known: &Object, path: &str, unknown: &mut Vec<
         };
         match (value, known.get(key)) {
             // Encoding omits empty values and nulls; they are not unknown fields.
-            (Value::Null, None) => true,
-            (Value::Object(map), None) if map.is_empty() => true,
-            (Value::Array(list), None) if list.is_empty() => true,
+            (value, None) if is_empty(value) => true,
             (_, None) => {
                 unknown.push(here);
                 false

@@ -60,10 +60,9 @@ pub(crate) fn webhook_errors(configuration: &Object) -> Vec<FieldError> {
             errors.invalid(field, versions.cloned(), "must include at least one of v1");
         }
         if at("/matchConditions").is_some_and(|list| !is_empty(list)) {
-            errors.forbidden(
-                format!("{path}.matchConditions"),
-                "this server evaluates no CEL expressions, and a condition must not be ignored",
-            );
+            let why =
+                "this server evaluates no CEL expressions, and a condition must not be ignored";
+            errors.forbidden(format!("{path}.matchConditions"), why);
         }
     }
     errors

@@ -33,23 +33,16 @@ pub(crate) fn prepare_create(
         meta.remove(key);
     }
     forget_past(meta);
-    let generate = meta
-        .get("generateName")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let generate = object::text(meta, &["generateName"]).unwrap_or_default();
     if !meta.contains_key("name") && !generate.is_empty() {
         // Generated names have at most 63 characters, five of them random.
         let base: String = generate.chars().take(58).collect();
-        meta.insert(
-            "name".to_owned(),
-            Value::from(format!("{base}{}", names::suffix())),
-        );
+        let name = format!("{base}{}", names::suffix());
+        meta.insert("name".to_owned(), name.into());
     }
     meta.insert("uid".to_owned(), Value::from(stamp.uid.as_str()));
-    meta.insert(
-        "creationTimestamp".to_owned(),
-        Value::from(stamp.now.as_str()),
-    );
+    let now = Value::from(stamp.now.as_str());
+    meta.insert("creationTimestamp".to_owned(), now);
     if kind.has_generation {
         meta.insert("generation".to_owned(), Value::from(1));
     }

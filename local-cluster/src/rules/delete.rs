@@ -49,16 +49,12 @@ pub(crate) fn decide_deletion(
     let before = &current.object;
     let deleting = is_deleting(before);
     if kind.is("", "namespaces") && deleting {
-        return Err(ApiError::conflict(
-            kind,
-            &current.name,
-            "The system is ensuring all content is removed from this namespace.  Upon completion, this namespace will automatically be purged by the system.",
-        ));
+        let why = "The system is ensuring all content is removed from this namespace.  Upon completion, this namespace will automatically be purged by the system.";
+        return Err(ApiError::conflict(kind, &current.name, why));
     }
     let mut next = before.clone();
     let grace = grace_seconds(kind, before, options);
-    let kept: Vec<String> = finalizers_after(kind, before, options, deleting);
-    let kept: Vec<&str> = kept.iter().map(String::as_str).collect();
+    let kept = finalizers_after(kind, before, options, deleting);
     set_finalizers(&mut next, &kept);
 
     let began_with =
@@ -67,10 +63,8 @@ pub(crate) fn decide_deletion(
     let shortens = options.grace_seconds.is_some() && grace < began_with.unwrap_or(0);
     if !deleting || shortens {
         let meta = child(&mut next, "metadata");
-        meta.insert(
-            "deletionTimestamp".to_owned(),
-            Value::from(in_seconds(grace)),
-        );
+        let time = in_seconds(grace);
+        meta.insert("deletionTimestamp".to_owned(), time.into());
         if !kind.is("", "namespaces") {
             meta.insert("deletionGracePeriodSeconds".to_owned(), Value::from(grace));
         }
@@ -110,10 +104,9 @@ fn check_preconditions(
         return Err(ApiError::uid_precondition(kind, name, expected, uid));
     }
     match options.resource_version.as_deref() {
-        Some(version) if version != revision.to_string() => {
-            let error = ApiError::version_precondition(kind, name, version, revision);
-            Err(error)
-        }
+        Some(version) if version != revision.to_string() => Err(ApiError::version_precondition(
+            kind, name, version, revision,
+        )),
         _ => Ok(()),
     }
 }
@@ -124,11 +117,8 @@ fn grace_seconds(kind: &Kind, object: &Object, options: &DeleteOptions) -> i64 {
         return 0;
     }
     let runs = object::text(object, &["spec", "nodeName"]).is_some_and(|n| !n.is_empty());
-    let ended = matches!(
-        object::text(object, &["status", "phase"]),
-        Some("Succeeded" | "Failed")
-    );
-    if !runs || ended {
+    let phase = object::text(object, &["status", "phase"]);
+    if !runs || matches!(phase, Some("Succeeded" | "Failed")) {
         return 0;
     }
     let own = at(object, &["spec", "terminationGracePeriodSeconds"]).and_then(Value::as_i64);
@@ -138,25 +128,25 @@ fn grace_seconds(kind: &Kind, object: &Object, options: &DeleteOptions) -> i64 {
     }
 }
 
-fn finalizers_after(
+fn finalizers_after<'a>(
     kind: &Kind,
-    object: &Object,
+    object: &'a Object,
     options: &DeleteOptions,
     deleting: bool,
-) -> Vec<String> {
-    let mut kept: Vec<String> = finalizers(object).iter().map(|f| (*f).to_owned()).collect();
+) -> Vec<&'a str> {
+    let mut kept = finalizers(object);
     // The propagation policy can change until the object is removed.
     if let Some(propagation) = options.propagation {
-        kept.retain(|f| f != FOREGROUND && f != ORPHAN);
+        kept.retain(|f| *f != FOREGROUND && *f != ORPHAN);
         match propagation {
-            Propagation::Foreground => kept.push(FOREGROUND.to_owned()),
-            Propagation::Orphan => kept.push(ORPHAN.to_owned()),
+            Propagation::Foreground => kept.push(FOREGROUND),
+            Propagation::Orphan => kept.push(ORPHAN),
             Propagation::Background => {}
         }
     }
     let cleans_up = kind.is("apiextensions.k8s.io", "customresourcedefinitions");
-    if cleans_up && !deleting && !kept.iter().any(|f| f == DEFINITION_CLEANUP) {
-        kept.push(DEFINITION_CLEANUP.to_owned());
+    if cleans_up && !deleting && !kept.contains(&DEFINITION_CLEANUP) {
+        kept.push(DEFINITION_CLEANUP);
     }
     kept
 }

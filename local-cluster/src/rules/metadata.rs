@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::field_error::{ErrorList as _, FieldError};
 use crate::names;
-use crate::object::{self, Object, at, items, string};
+use crate::object::{self, Object, entries, is_empty, items, string};
 use crate::resources::Kind;
 use crate::status::ApiError;
 
@@ -30,15 +30,10 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
     let known = serde_json::to_value(typed).map_err(wrong)?;
     if let Value::Object(metadata) = slot {
         metadata.retain(|key, value| {
-            let empty = match value {
-                Value::String(text) => text.is_empty(),
-                Value::Array(list) => list.is_empty(),
-                Value::Object(map) => map.is_empty(),
-                _ => false,
-            };
             // An empty list resets managed fields.
             let forgets = key == "managedFields" && value.is_array();
-            (!empty || forgets) && known.get(key).is_some()
+            let is_set = !is_empty(value) && *value != "";
+            (is_set || forgets) && known.get(key).is_some()
         });
     }
     Ok(())
@@ -47,13 +42,7 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
 /// Validates labels, annotations and owner references.
 pub(super) fn metadata_errors(object: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let map = |key: &str| {
-        at(object, &["metadata", key])
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-    };
-    for (key, value) in map("labels") {
+    for (key, value) in entries(object, &["metadata", "labels"]) {
         if !names::is_label_key(key) {
             errors.invalid("metadata.labels", key.as_str(), names::LABEL_KEY);
         }
@@ -61,7 +50,7 @@ pub(super) fn metadata_errors(object: &Object) -> Vec<FieldError> {
             errors.invalid("metadata.labels", value.clone(), names::LABEL_VALUE);
         }
     }
-    for (key, _) in map("annotations") {
+    for (key, _) in entries(object, &["metadata", "annotations"]) {
         if !names::is_label_key(&key.to_lowercase()) {
             errors.invalid("metadata.annotations", key.as_str(), names::LABEL_KEY);
         }

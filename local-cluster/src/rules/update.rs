@@ -58,10 +58,8 @@ pub(crate) fn decide_update(
             if !kind.is_custom() && kind.group != "apiextensions.k8s.io" {
                 keep_server_owned(&mut next, &before);
                 keep_from_status(kind, &mut next, &before);
-                merged.insert(
-                    "metadata".to_owned(),
-                    next.remove("metadata").unwrap_or_default(),
-                );
+                let metadata = next.remove("metadata").unwrap_or_default();
+                merged.insert("metadata".to_owned(), metadata);
             }
             object::set_managers(&mut merged, managers);
             merged
@@ -130,9 +128,7 @@ fn keep_times(next: &mut Object, before: &Object) {
 /// True for an object with a deletion timestamp, without finalizers and grace period.
 pub(crate) fn is_removable(object: &Object) -> bool {
     let grace = at(object, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64);
-    let held_as_namespace = at(object, &["spec", "finalizers"])
-        .and_then(Value::as_array)
-        .is_some_and(|list| !list.is_empty())
+    let held_as_namespace = !object::list(object, &["spec", "finalizers"]).is_empty()
         && object::text(object, &["status", "phase"]) == Some("Terminating");
     is_deleting(object)
         && finalizers(object).is_empty()
@@ -155,20 +151,11 @@ fn check_preconditions(kind: &Kind, current: &Stored, next: &Object) -> Result<(
     }
     let uid = object::uid(next);
     if !uid.is_empty() && uid != current.uid() {
-        let group = if kind.group.is_empty() {
-            String::new()
-        } else {
-            format!("{}/", kind.group)
-        };
-        let namespace = if kind.namespaced {
-            format!("{}/", current.namespace)
-        } else {
-            String::new()
-        };
+        let key = [&kind.group, &kind.plural, &current.namespace, &current.name];
+        let key = key.iter().filter(|part| !part.is_empty());
+        let key: String = key.map(|part| format!("/{part}")).collect();
         let why = format!(
-            "StorageError: invalid object, Code: 4, Key: /registry/{group}{}/{namespace}{}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
-            kind.plural,
-            current.name,
+            "StorageError: invalid object, Code: 4, Key: /registry{key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
             current.uid()
         );
         return Err(ApiError::conflict(kind, &current.name, &why));

@@ -76,7 +76,7 @@ fn set(node: &Node, value: &mut Value) {
 /// Removes unknown fields and returns their paths, sorted.
 pub(super) fn prune(node: &Node, value: &mut Value) -> Vec<String> {
     let mut unknown = Vec::new();
-    walk(Some(node), value, &FieldPath::root(""), &mut unknown);
+    walk(Some(node), false, value, &FieldPath::root(""), &mut unknown);
     unknown.sort();
     unknown
 }
@@ -86,63 +86,40 @@ fn is_own(key: &str) -> bool {
     matches!(key, "apiVersion" | "kind" | "metadata")
 }
 
-fn walk(node: Option<&Node>, value: &mut Value, path: &FieldPath<'_>, unknown: &mut Vec<String>) {
-    if let Some(node) = node.filter(|node| node.preserve_unknown) {
-        return keep(node, value, path, unknown);
-    }
+/// `preserves`: the list around the value keeps unknown fields of its items.
+fn walk(
+    node: Option<&Node>,
+    preserves: bool,
+    value: &mut Value,
+    path: &FieldPath<'_>,
+    unknown: &mut Vec<String>,
+) {
+    let preserves = preserves || node.is_some_and(|node| node.preserve_unknown);
     match value {
         Value::Object(map) => map.retain(|key, inner| {
-            let Some(node) = node else {
-                unknown.push(path.field(key).dotted());
-                return false;
+            if node.is_some_and(|node| node.embedded && is_own(key)) {
+                return true;
+            }
+            let path = path.field(key);
+            let is_known = |node: &&Node| {
+                node.properties.contains_key(key)
+                    || !matches!(node.additional, AdditionalProperties::Unspecified)
             };
-            if node.embedded && is_own(key) {
-                return true;
-            }
-            if let Some(property) = node.properties.get(key) {
-                walk(Some(property), inner, &path.field(key), unknown);
-                return true;
-            }
-            match &node.additional {
-                AdditionalProperties::Unspecified => {
-                    unknown.push(path.field(key).dotted());
-                    false
-                }
-                additional => {
-                    walk(additional.node(), inner, &path.field(key), unknown);
-                    true
+            match node.filter(is_known) {
+                Some(node) => walk(node.child(key), false, inner, &path, unknown),
+                None if preserves => {}
+                None => {
+                    unknown.push(path.dotted());
+                    return false;
                 }
             }
+            true
         }),
         Value::Array(items) => {
             let item_node = node.and_then(|node| node.items.as_deref());
             for (index, item) in items.iter_mut().enumerate() {
-                walk(item_node, item, &path.index(index), unknown);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Keeps unknown fields, and prunes below known ones.
-fn keep(node: &Node, value: &mut Value, path: &FieldPath<'_>, unknown: &mut Vec<String>) {
-    match value {
-        Value::Object(map) => {
-            for (key, inner) in map.iter_mut() {
-                if node.embedded && is_own(key) {
-                    continue;
-                }
-                if let Some(property) = node.properties.get(key) {
-                    walk(Some(property), inner, &path.field(key), unknown);
-                } else if !matches!(node.additional, AdditionalProperties::Unspecified) {
-                    walk(node.additional.node(), inner, &path.field(key), unknown);
-                }
-            }
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter_mut().enumerate() {
-                if let Some(item_node) = &node.items {
-                    keep(item_node, item, &path.index(index), unknown);
+                if item_node.is_some() || !preserves {
+                    walk(item_node, preserves, item, &path.index(index), unknown);
                 }
             }
         }

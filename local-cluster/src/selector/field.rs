@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::object::Object;
+use crate::object::{Object, dotted};
 use crate::resources::{Conversion, Kind};
 
 /// All requirements must hold; an empty selector matches everything.
@@ -11,7 +11,7 @@ pub(crate) struct FieldSelector(Vec<FieldRequirement>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FieldRequirement {
-    path: Vec<String>,
+    path: String,
     value: String,
     equal: bool,
 }
@@ -46,7 +46,7 @@ impl FieldSelector {
             let stored = supported(kind, field)
                 .ok_or_else(|| format!("field label not supported: {field}"))?;
             requirements.push(FieldRequirement {
-                path: stored.split('.').map(str::to_owned).collect(),
+                path: stored.to_owned(),
                 value: unescape(value),
                 equal,
             });
@@ -60,21 +60,13 @@ impl FieldSelector {
 
     /// The only value that the selector allows for a field, if there is one.
     pub(crate) fn only(&self, field: &str) -> Option<&str> {
-        let is = |r: &&FieldRequirement| {
-            r.equal && r.path.iter().map(String::as_str).eq(field.split('.'))
-        };
-        self.0.iter().find(is).map(|r| r.value.as_str())
+        let only = self.0.iter().find(|r| r.equal && r.path == field)?;
+        Some(&only.value)
     }
 
     pub(crate) fn matches(&self, object: &Object) -> bool {
-        self.0.iter().all(|r| {
-            let mut keys = r.path.iter();
-            let mut value = keys.next().and_then(|key| object.get(key));
-            for key in keys {
-                value = value.and_then(|v| v.get(key));
-            }
-            (value_text(value) == r.value) == r.equal
-        })
+        let holds = |r: &FieldRequirement| value_text(dotted(object, &r.path)) == r.value;
+        self.0.iter().all(|r| holds(r) == r.equal)
     }
 }
 

@@ -41,10 +41,8 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
         Ok(found) if found.is_file() => fs::canonicalize(path)?,
         // A pipe or a device cannot be replaced, only written to.
         Ok(_) => {
-            return OpenOptions::new()
-                .write(true)
-                .open(path)?
-                .write_all(text.as_bytes());
+            let mut file = OpenOptions::new().write(true).open(path)?;
+            return file.write_all(text.as_bytes());
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
         Err(error) => return Err(error),

@@ -4,18 +4,19 @@ use serde_json::{Value, json};
 
 use super::{ApiError, kind_details, resource_details};
 use crate::field_error::FieldError;
+use crate::names::qualified;
 use crate::object::Object;
 use crate::resources::Kind;
 
 impl ApiError {
     pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
         let message = format!("{} \"{name}\" not found", kind.qualified_resource());
-        Self::new(404, "NotFound", message).with(resource_details(kind, name))
+        Self::new(404, message).with(resource_details(kind, name))
     }
 
     pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
         let message = format!("{} \"{name}\" already exists", kind.qualified_resource());
-        Self::new(409, "AlreadyExists", message).with(resource_details(kind, name))
+        Self::with_reason(409, "AlreadyExists", message).with(resource_details(kind, name))
     }
 
     /// Refuses an object that has errors.
@@ -26,23 +27,26 @@ impl ApiError {
         }
     }
 
-    fn not_fulfilled(resource: &str, name: &str, why: &str) -> Self {
+    /// `what` is the plural of a resource, or a kind.
+    fn not_fulfilled((group, what): (&str, &str), name: &str, why: &str) -> Self {
+        let resource = qualified(what, group);
         let message = format!("Operation cannot be fulfilled on {resource} \"{name}\": {why}");
-        Self::new(409, "Conflict", message)
+        Self::new(409, message).with(kind_details(group, what, name))
     }
 
     pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
-        let details = resource_details(kind, name);
-        Self::not_fulfilled(&kind.qualified_resource(), name, why).with(details)
+        Self::not_fulfilled((&kind.group, &kind.plural), name, why)
     }
 
     /// The object was written in between.
     pub(crate) fn modified(kind: &Kind, name: &str) -> Self {
-        Self::conflict(
-            kind,
-            name,
-            "the object has been modified; please apply your changes to the latest version and try again",
-        )
+        Self::modified_in((&kind.group, &kind.plural), name)
+    }
+
+    /// As [`Self::modified`], for a resource.
+    pub(crate) fn modified_in(resource: (&str, &str), name: &str) -> Self {
+        let why = "the object has been modified; please apply your changes to the latest version and try again";
+        Self::not_fulfilled(resource, name, why)
     }
 
     pub(crate) fn uid_precondition(kind: &Kind, name: &str, given: &str, actual: &str) -> Self {
@@ -60,17 +64,13 @@ impl ApiError {
     }
 
     fn precondition(kind: &Kind, name: &str, why: &str) -> Self {
-        let details = kind_details(&kind.group, &kind.kind, name);
-        Self::not_fulfilled(&kind.qualified_kind(), name, why).with(details)
+        Self::not_fulfilled((&kind.group, &kind.kind), name, why)
     }
 
     /// An update lacks the `resourceVersion`.
     pub(crate) fn version_required(kind: &Kind, name: &str) -> Self {
-        let error = FieldError::invalid(
-            "metadata.resourceVersion",
-            &Value::from(0),
-            "must be specified for an update",
-        );
+        let why = "must be specified for an update";
+        let error = FieldError::invalid("metadata.resourceVersion", &Value::from(0), why);
         Self::invalid(&kind.group, &kind.plural, name, &[error])
     }
 
@@ -82,29 +82,22 @@ impl ApiError {
     }
 
     pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
-        let message = format!(
-            "{} \"{name}\" is forbidden: {why}",
-            kind.qualified_resource()
-        );
-        Self::new(403, "Forbidden", message).with(resource_details(kind, name))
+        let resource = kind.qualified_resource();
+        let message = format!("{resource} \"{name}\" is forbidden: {why}");
+        Self::new(403, message).with(resource_details(kind, name))
     }
 
     pub(crate) fn namespace_terminating(kind: &Kind, name: &str, namespace: &str) -> Self {
         let why = format!(
             "unable to create new content in namespace {namespace} because it is being terminated"
         );
-        let mut error = Self::forbidden(kind, name, &why);
-        if let Some(details) = &mut error.0.details {
-            details.insert(
-                "causes".to_owned(),
-                json!([{
-                    "reason": "NamespaceTerminating",
-                    "message": format!("namespace {namespace} is being terminated"),
-                    "field": "metadata.namespace",
-                }]),
-            );
-        }
-        error
+        let mut details = resource_details(kind, name);
+        details["causes"] = json!([{
+            "reason": "NamespaceTerminating",
+            "message": format!("namespace {namespace} is being terminated"),
+            "field": "metadata.namespace",
+        }]);
+        Self::forbidden(kind, name, &why).with(details)
     }
 
     pub(crate) fn apply_conflicts(conflicts: &[(String, String)]) -> Self {
@@ -132,7 +125,7 @@ impl ApiError {
                 message.push_str(&format!("\n- {field}"));
             }
         }
-        Self::new(409, "Conflict", message).with(json!({"causes": causes}))
+        Self::new(409, message).with(json!({"causes": causes}))
     }
 
     pub(crate) fn untyped_patch(kind: &Kind, wanted: &Object, why: &str) -> Self {
@@ -143,6 +136,6 @@ impl ApiError {
             kind.api_version(),
             kind.kind,
         );
-        Self::new(500, "", message)
+        Self::unexplained(message)
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct StoreEvent {
 }
 
 impl StoreEvent {
-    pub(super) fn new(
+    pub(crate) fn new(
         kind: EventType,
         resource: Resource,
         object: Arc<Stored>,

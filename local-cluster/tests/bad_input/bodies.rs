@@ -1,9 +1,10 @@
 //! Malformed bodies.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{MAPS, is_status, served, still_serves};
 use crate::fixture::{WIDGETS, call, cluster, quick, raw};
+use crate::tables::json;
 
 const JSON: &str = "application/json";
 const MERGE: &str = "application/merge-patch+json";
@@ -162,7 +163,7 @@ async fn patches_cannot_nest_objects_too_deeply() {
     let mut refused = false;
     let mut pointer = format!("/status{}", "/a".repeat(100));
     for _ in 0..20 {
-        let value: Value = serde_json::from_str(&status(100)).unwrap();
+        let value = json(&status(100));
         let patch = json!([{"op": "add", "path": pointer, "value": value["status"]}]);
         let (code, _) = raw(
             &cluster,

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::{Kubectl, is_installed, output_of, write};
 use crate::fixture::{eventually, quick};
+use crate::tables::rows;
 
 const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: {app: web}}\nspec:\n  containers:\n  - {name: c, image: nginx, ports: [{containerPort: 80}], env: [{name: A, value: \"1\"}]}\n  - {name: d, image: busybox}\n";
 
@@ -35,22 +36,17 @@ async fn fields_are_explained() {
     let Some((_cluster, server, kubectl)) = with_pod().await else {
         return;
     };
-    for (what, expected) in [
-        ("pod.spec.containers", "image\t<string>"),
-        (
-            "pod.spec.containers.env.valueFrom",
-            "<ConfigMapKeySelector>",
-        ),
-        ("deployment.spec", "replicas\t<integer>"),
-        ("service.spec.ports.targetPort", "<IntOrString>"),
-        ("hpa.spec", "maxReplicas\t<integer> -required-"),
-        ("endpointslice", "addressType\t<string> -required-"),
-        (
-            "ingress.spec.rules.http",
-            "paths\t<[]HTTPIngressPath> -required-",
-        ),
-        ("crd.spec.versions", "served\t<boolean> -required-"),
-    ] {
+    let table = r"
+        pod.spec.containers | image\t<string>
+        pod.spec.containers.env.valueFrom | <ConfigMapKeySelector>
+        deployment.spec | replicas\t<integer>
+        service.spec.ports.targetPort | <IntOrString>
+        hpa.spec | maxReplicas\t<integer> -required-
+        endpointslice | addressType\t<string> -required-
+        ingress.spec.rules.http | paths\t<[]HTTPIngressPath> -required-
+        crd.spec.versions | served\t<boolean> -required-
+    ";
+    for [what, expected] in rows(&table.replace("\\t", "\t")) {
         kubectl.prints(&["explain", what], expected).await;
     }
     let all = ["explain", "deployment", "--recursive"];
@@ -70,58 +66,34 @@ async fn a_pod_is_shown_and_changed() {
     let Some((_cluster, server, kubectl)) = with_pod().await else {
         return;
     };
-    for (command, expected) in [
-        (&["get", "all"][..], "pod/web   2/2     Running"),
-        (
-            &["get", "pods", "-o", "custom-columns=N:.metadata.name"],
-            "N\nweb\n",
-        ),
-        (
-            &[
-                "get",
-                "pod",
-                "web",
-                "-o",
-                "jsonpath={.spec.containers[*].image}",
-            ],
-            "nginx busybox",
-        ),
-        (&["get", "pods", "-o", "name"], "pod/web"),
-        (&["get", "pods", "--show-labels"], "app=web"),
-        (&["get", "pods", "-L", "app"], "APP"),
-        (&["get", "pods", "--sort-by=.metadata.name"], "web"),
-        (&["get", "nodes", "-o", "wide"], "INTERNAL-IP"),
-        (
-            &["describe", "node", "node-1"],
-            "default                     web",
-        ),
-        (&["describe", "svc", "kubernetes"], "10.96.0.1"),
-        (&["label", "pod", "web", "a=b"], "labeled"),
-        (&["label", "pod", "web", "a-"], "unlabeled"),
-        (&["annotate", "pod", "web", "x=y"], "annotated"),
-        (&["set", "image", "pod/web", "d=busybox:2"], "image updated"),
-        (
-            &["expose", "pod", "web", "--port=80"],
-            "service/web exposed",
-        ),
-        (
-            &["wait", "--for=jsonpath={.status.phase}=Running", "pod/web"],
-            "condition met",
-        ),
-        (&["api-versions"], "apps/v1"),
-        (
-            &["api-resources", "--verbs=list", "-o", "name"],
-            "deployments.apps",
-        ),
-        (&["cluster-info"], "control plane"),
-        (&["get", "--raw", "/livez/ping"], "ok"),
-        (
-            &["get", "--raw", "/readyz?verbose&exclude=etcd"],
-            "[+]etcd excluded: ok\n",
-        ),
-        (&["version"], "Server Version: v1.36.2"),
-    ] {
-        kubectl.prints(command, expected).await;
+    let table = r"
+        get all | pod/web   2/2     Running
+        get pods -o custom-columns=N:.metadata.name | N\nweb\n
+        get pod web -o jsonpath={.spec.containers[*].image} | nginx busybox
+        get pods -o name | pod/web
+        get pods --show-labels | app=web
+        get pods -L app | APP
+        get pods --sort-by=.metadata.name | web
+        get nodes -o wide | INTERNAL-IP
+        describe node node-1 | default                     web
+        describe svc kubernetes | 10.96.0.1
+        label pod web a=b | labeled
+        label pod web a- | unlabeled
+        annotate pod web x=y | annotated
+        set image pod/web d=busybox:2 | image updated
+        expose pod web --port=80 | service/web exposed
+        wait --for=jsonpath={.status.phase}=Running pod/web | condition met
+        api-versions | apps/v1
+        api-resources --verbs=list -o name | deployments.apps
+        cluster-info | control plane
+        get --raw /livez/ping | ok
+        get --raw /readyz?verbose&exclude=etcd | [+]etcd excluded: ok\n
+        version | Server Version: v1.36.2
+    ";
+    for [command, expected] in rows(table) {
+        let command = Vec::from_iter(command.split(' '));
+        let expected = expected.replace("\\n", "\n");
+        kubectl.prints(&command, &expected).await;
     }
     let mut edit = kubectl.command(&["edit", "pod", "web"]);
     edit.env("EDITOR", "sed -i s/app:.web/app:\\ site/");

@@ -108,15 +108,7 @@ async fn a_rollout_keeps_to_surge_and_unavailable() {
     patch(&cluster, &path, back).await;
     let done = until(&cluster, &path, |d| is_done(d, 3, 3)).await;
     assert_eq!(done["metadata"]["annotations"][REVISION], "3");
-    let sets = list(&cluster, &apps("replicasets")).await;
-    let history: Vec<&Value> = sets
-        .iter()
-        .map(|set| &set["metadata"]["annotations"]["deployment.kubernetes.io/revision-history"])
-        .collect();
-    assert!(
-        sets.len() == 2 && history.contains(&&json!("1")),
-        "{history:?}"
-    );
+    assert_eq!(list(&cluster, &apps("replicasets")).await.len(), 2);
 }
 
 #[tokio::test]

@@ -75,9 +75,8 @@ impl WebhookCall {
 
     /// With null for each of these fields.
     pub(crate) fn with_nulls(self, fields: &[&str]) -> Self {
-        fields
-            .iter()
-            .fold(self, |call, field| call.with(field, Value::Null))
+        let null = |call: Self, field: &&str| call.with(field, Value::Null);
+        fields.iter().fold(self, null)
     }
 
     pub(crate) fn record_id(self, id: impl Into<String>) -> Self {

@@ -116,9 +116,7 @@ async fn init(args: &InitArgs) -> Result<Exit, CommandError> {
     let connect = |url: &str| {
         Transport::to_url(url, &Settings::default()).map_err(|problem| problem.to_string())
     };
-    let text = init::run(args, connect)
-        .await
-        .map_err(CommandError::usage)?;
-    print(&text)?;
+    let text = init::run(args, connect).await;
+    print(&text.map_err(CommandError::usage)?)?;
     Ok(Exit::Passed)
 }

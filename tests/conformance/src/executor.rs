@@ -52,9 +52,8 @@ pub(crate) async fn run(
     interrupted: impl Future<Output = ()>,
 ) -> Result<Report, ObserverError> {
     let began = Instant::now();
-    let started = k8s_openapi::jiff::Timestamp::now()
-        .strftime("%Y-%m-%dT%H:%M:%SZ")
-        .to_string();
+    let started = k8s_openapi::jiff::Timestamp::now();
+    let started = started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let before = match &run.observer {
         Some(observer) => Some(observer.observe().await?),
         None => None,
@@ -68,7 +67,8 @@ pub(crate) async fn run(
     };
     let phases = async {
         for (concurrency, checks) in phases(&planned, run.settings.jobs) {
-            futures::stream::iter(checks)
+            let checks = futures::stream::iter(checks);
+            checks
                 .for_each_concurrent(concurrency.max(1), execute)
                 .await;
         }
@@ -93,13 +93,8 @@ pub(crate) async fn run(
         cleanup::everything(&run).await;
     }
     let left_behind = cleanup::left_behind(&run, before.as_ref()).await;
-    Ok(results::report(
-        &run,
-        finished,
-        left_behind,
-        started,
-        began.elapsed(),
-    ))
+    let took = began.elapsed();
+    Ok(results::report(&run, finished, left_behind, started, took))
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -209,11 +204,9 @@ async fn outcome_of(
             Ok(ended) => ended.map_err(|_| "a bug in the kit ended this check".to_owned()),
             Err(_) => {
                 run.stop(StopReason::TimeIsUp(run.fixture.budgets.total));
-                let failure = Failure::new(
-                    "the check to end within the time for the whole run",
-                    format!("it was still running after {:?}", began.elapsed()),
-                );
-                Ok(Err(failure.into()))
+                let expected = "the check to end within the time for the whole run";
+                let got = format!("it was still running after {:?}", began.elapsed());
+                Ok(Err(Failure::new(expected, got).into()))
             }
         },
         _ = run.cancelled.wait() => {

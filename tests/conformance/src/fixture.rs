@@ -45,6 +45,7 @@ pub use model::{
 
 use crate::files;
 use model::LIMIT;
+use serde_json::{Map, Value};
 use std::path::Path;
 use values::{API_VERSION, KIND, PodTemplate};
 use yaml::{Problem, quoted};
@@ -78,14 +79,11 @@ impl Fixture {
         let mut fixture = document(text, check_ids).map_err(failed)?;
         if let Some(template) = fixture.backend.template.take() {
             let line = template.referenced.line();
+            let place = format!("line {line}: backend.podTemplate");
             fixture.backend.pod_template = Some(match template.value {
                 PodTemplate::Pod(pod) => pod,
-                PodTemplate::File(file) => pod_in(&file, path).map_err(|problem| {
-                    failed(format!(
-                        "line {line}: backend.podTemplate: {}: {problem}",
-                        quoted(&file)
-                    ))
-                })?,
+                PodTemplate::File(file) => pod_in(&file, path)
+                    .map_err(|problem| failed(format!("{place}: {}: {problem}", quoted(&file))))?,
             });
         }
         Ok(fixture)
@@ -136,14 +134,10 @@ fn document(text: &str, check_ids: &[&str]) -> Result<Fixture, Problem> {
 }
 
 /// The Pod in a file that a fixture names.
-fn pod_in(
-    file: &str,
-    fixture: &Path,
-) -> Result<serde_json::Map<String, serde_json::Value>, Problem> {
+fn pod_in(file: &str, fixture: &Path) -> Result<Map<String, Value>, Problem> {
     let beside = fixture.parent().unwrap_or(Path::new("")).join(file);
-    let pod = files::read_text(&beside, LIMIT)
-        .and_then(|text| yaml::parse(&text))
-        .and_then(values::pod);
+    let text = files::read_text(&beside, LIMIT);
+    let pod = text.and_then(|text| yaml::parse(&text).and_then(values::pod));
     pod.map_err(|problem| format!("{}: {problem}", beside.display()))
 }
 

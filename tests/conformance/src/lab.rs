@@ -73,9 +73,8 @@ impl Lab {
     pub(crate) fn uid(&self) -> String {
         let mut bytes = [0; 16];
         lock(&self.random).fill(&mut bytes);
-        uuid::Builder::from_random_bytes(bytes)
-            .into_uuid()
-            .to_string()
+        let id = uuid::Builder::from_random_bytes(bytes);
+        id.into_uuid().to_string()
     }
 
     /// The next unused number of this check, from 0.
@@ -147,17 +146,13 @@ impl Lab {
     /// first response has none.
     pub(crate) async fn same_decision(&self, call: &WebhookCall, by: &'static str) -> CheckOutcome {
         let first = self.call(call).await;
-        let decision = first
-            .any_decision("as every validation has one")
-            .blocked_by(by)?;
+        let decision = first.any_decision("as every validation has one");
+        let decision = decision.blocked_by(by)?;
         for _ in 1..self.repeats() {
             let again = self.call(call).await;
             let expected = format!("succ {decision} as the first time, since nothing has changed");
-            again.check(
-                again.decision() == Some(decision),
-                expected,
-                again.summary(),
-            )?;
+            let is_same = again.decision() == Some(decision);
+            again.check(is_same, expected, again.summary())?;
         }
         Ok(())
     }

@@ -156,11 +156,8 @@ impl CreatedResource {
     /// The call that created it, such as `createLoadBalancer under recordID createLoadBalancer(91aa)`.
     pub(crate) fn created_by(&self) -> String {
         let record_id = self.call.field("recordID").and_then(Value::as_str);
-        format!(
-            "{} under recordID {}",
-            self.call.webhook(),
-            record_id.unwrap_or_default()
-        )
+        let (webhook, record_id) = (self.call.webhook(), record_id.unwrap_or_default());
+        format!("{webhook} under recordID {record_id}")
     }
 
     /// A description for people who have to remove it.
@@ -180,10 +177,10 @@ impl CreatedResource {
                 let lb_info = serde_json::to_string(lb_info).unwrap_or_default();
                 format!("a load balancer with lbInfo {lb_info}")
             }
-            None => format!(
-                "perhaps a load balancer created from lbSpec {}",
-                text("lbSpec")
-            ),
+            None => {
+                let lb_spec = text("lbSpec");
+                format!("perhaps a load balancer created from lbSpec {lb_spec}")
+            }
         }
     }
 }

@@ -123,9 +123,8 @@ impl Numbers {
     /// The numbers of the range in one of its cells.
     fn cell(&self, nth: u16) -> impl Iterator<Item = u16> {
         let cell = first_cell(&self.range) + nth;
-        self.range
-            .clone()
-            .filter(move |number| number / CELL == cell)
+        let range = self.range.clone();
+        range.filter(move |number| number / CELL == cell)
     }
 
     /// Reserves a cell against other runs on this machine; `None` where there can be no lock file.
@@ -173,9 +172,8 @@ impl Drop for Reserved {
 /// Opened for reading where it exists: it may belong to another user.
 fn lock_file(path: &Path) -> Option<File> {
     let existing = || File::open(path).ok();
-    existing()
-        .or_else(|| File::create_new(path).ok())
-        .or_else(existing)
+    let created = || File::create_new(path).ok();
+    existing().or_else(created).or_else(existing)
 }
 
 /// Locks a file that was opened at this path; false if the run that held it has removed it since.
@@ -195,11 +193,9 @@ pub(crate) fn is_free(port: u16) -> bool {
 /// The ports that the system gives to outgoing connections and to listeners on port 0.
 fn ephemeral_ports() -> RangeInclusive<u16> {
     let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
+    let range = parse_range(&text.unwrap_or_default());
     // What IANA reserves for it, as other systems do.
-    text.ok()
-        .as_deref()
-        .and_then(parse_range)
-        .unwrap_or(49_152..=65_535)
+    range.unwrap_or(49_152..=65_535)
 }
 
 fn parse_range(text: &str) -> Option<RangeInclusive<u16>> {

@@ -28,7 +28,7 @@ pub struct ObservedLoadBalancer {
 }
 
 /// A backend that is registered at a load balancer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObservedBackend {
     /// The `backendAddr` by which it was registered.

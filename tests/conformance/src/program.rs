@@ -16,10 +16,8 @@ pub(crate) async fn run(words: &[String], timeout: Duration) -> Result<Vec<u8>, 
         return Err("the command is empty".to_owned());
     };
     let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .stdin(Stdio::null())
-        .kill_on_drop(true);
+    command.args(arguments).stdin(Stdio::null());
+    command.kill_on_drop(true);
     let output = tokio::time::timeout(timeout, command.output())
         .await
         .map_err(|_| format!("it was still running after {timeout:?}"))?
@@ -29,9 +27,6 @@ pub(crate) async fn run(words: &[String], timeout: Duration) -> Result<Vec<u8>, 
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
     let excerpt: String = stderr.chars().take(EXCERPT).collect();
-    Err(format!(
-        "it ended with {}: {}",
-        output.status,
-        excerpt.trim()
-    ))
+    let (status, excerpt) = (output.status, excerpt.trim());
+    Err(format!("it ended with {status}: {excerpt}"))
 }

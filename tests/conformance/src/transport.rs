@@ -111,11 +111,8 @@ impl Transport {
     /// A transport to a router in this process, without a port: with the same HTTP bytes, and the
     /// same effects of closed connections.
     pub fn in_process(router: axum::Router) -> Self {
-        Self::new(
-            BaseUrl::in_process(),
-            Dialer::InProcess(router),
-            HeaderMap::new(),
-        )
+        let dialer = Dialer::InProcess(router);
+        Self::new(BaseUrl::in_process(), dialer, HeaderMap::new())
     }
 
     fn new(base: BaseUrl, dialer: Dialer, headers: HeaderMap) -> Self {
@@ -186,10 +183,9 @@ impl Transport {
                 if !connection.is_ready().await {
                     return Err(NoResponse::Closed("after the previous response".into()));
                 }
-                self.exchange_on(connection, request)
-                    .await
-                    .map(|(received, _)| received)
-                    .map_err(|error| error.reason)
+                let exchanged = self.exchange_on(connection, request).await;
+                let (received, _) = exchanged.map_err(|error| error.reason)?;
+                Ok(received)
             })
             .await;
             if result.is_err() {
@@ -219,9 +215,8 @@ impl Transport {
                 stream.write_all(&bytes).await?;
                 stream.flush().await
             };
-            written
-                .await
-                .map_err(|error| NoResponse::Closed(error.to_string()))?;
+            let closed = |error: std::io::Error| NoResponse::Closed(error.to_string());
+            written.await.map_err(closed)?;
             tokio::time::sleep(linger).await;
             // The peer may have closed the connection already.
             stream.shutdown().await.ok();
@@ -281,12 +276,15 @@ impl Transport {
     ) -> Result<(Received, bool), ExchangeError> {
         let (body, is_sent) = TrackedBody::new(request.body.clone());
         let target = self.shared.base.target(&request.path);
-        let http = request
-            .to_http(&target, self.headers_of(request), body)
+        let http = http::Request::builder().method(request.method.clone());
+        let mut http = http
+            .uri(&target)
+            .body(body)
             .map_err(|error| ExchangeError {
                 reason: NoResponse::NotConnected(format!("{target:?} cannot be sent: {error}")),
                 is_unsent: false,
             })?;
+        *http.headers_mut() = self.headers_of(request);
         let received = connection.exchange(http).await?;
         Ok((received, is_sent.load(Ordering::Relaxed)))
     }
@@ -296,9 +294,8 @@ async fn within<T>(
     timeout: Duration,
     work: impl Future<Output = Result<T, NoResponse>>,
 ) -> Result<T, NoResponse> {
-    tokio::time::timeout(timeout, work)
-        .await
-        .unwrap_or(Err(NoResponse::TimedOut(timeout)))
+    let done = tokio::time::timeout(timeout, work).await;
+    done.unwrap_or(Err(NoResponse::TimedOut(timeout)))
 }
 
 fn bearer(token: &str) -> Result<HeaderValue, TransportError> {

@@ -47,6 +47,18 @@ impl World {
         self.create(&manifests::group(GROUP, &[LB])).await;
     }
 
+    /// [`Self::apply_basics`], until the pods are registered.
+    pub async fn register_basics(&self, pods: usize) {
+        self.apply_basics(pods).await;
+        self.until_pods(pods).await;
+    }
+
+    /// [`Self::register_basics`], until every status says so.
+    pub async fn settle_basics(&self, pods: usize) {
+        self.register_basics(pods).await;
+        self.until_settled().await;
+    }
+
     /// Like [`Self::apply_basics`], with a driver in the same namespace as everything else.
     pub async fn apply_with_own_driver(&self, pods: usize) {
         let mut driver = self.driver();

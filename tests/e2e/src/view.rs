@@ -90,6 +90,13 @@ impl World {
         until_is("targets", expected, async || self.targets()).await;
     }
 
+    /// Waits until the targets are the first pods of [`Self::create_pods`], with the default weight.
+    pub async fn until_pods(&self, count: usize) {
+        let names: Vec<_> = (0..count).map(|number| format!("web-{number}")).collect();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        self.until_targets(&names, "50").await;
+    }
+
     /// Waits until every record has a Registered condition for its current generation, and the
     /// groups count as many registered records.
     pub async fn until_settled(&self) {

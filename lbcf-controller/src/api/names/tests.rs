@@ -1,30 +1,28 @@
 use super::*;
 
 #[test]
-fn b45_record_name_is_the_originals_md5() {
-    // md5 of "test-load-balancer_web_uid-1_80_TCP", computed with md5sum.
-    assert_eq!(
-        pod_record_name("test-load-balancer", "web", "uid-1", 80, "TCP"),
-        "e1a1da9d09be38e4ccc1b6cb7f8badfe"
-    );
-}
-
-#[test]
-fn b47_a_static_addresss_record_name_is_the_originals_md5() {
-    // md5 of "lb_group_1.1.1.1:8080", computed with md5sum.
-    assert_eq!(
-        static_record_name("lb", "group", "1.1.1.1:8080"),
-        "402941d389bf499b425230a2b37708f0"
-    );
-}
-
-#[test]
-fn b46_a_services_record_name_is_the_originals_md5() {
-    // md5 of "lb_group_svc_80_TCP_node-1", computed with md5sum.
-    assert_eq!(
-        OwnerName::Group("group").service_record("lb", "svc", (80, "TCP"), "node-1"),
-        "59965db4f8df3af4ecb9ef60e2434653"
-    );
+fn b45_b46_b47_record_names_are_the_originals_md5() {
+    let group = OwnerName::Group("group");
+    // Computed with md5sum.
+    for (text, name, md5) in [
+        (
+            "test-load-balancer_web_uid-1_80_TCP",
+            pod_record_name("test-load-balancer", "web", "uid-1", 80, "TCP"),
+            "e1a1da9d09be38e4ccc1b6cb7f8badfe",
+        ),
+        (
+            "lb_group_1.1.1.1:8080",
+            static_record_name("lb", "group", "1.1.1.1:8080"),
+            "402941d389bf499b425230a2b37708f0",
+        ),
+        (
+            "lb_group_svc_80_TCP_node-1",
+            group.service_record("lb", "svc", (80, "TCP"), "node-1"),
+            "59965db4f8df3af4ecb9ef60e2434653",
+        ),
+    ] {
+        assert_eq!(name, md5, "{text}");
+    }
 }
 
 #[test]

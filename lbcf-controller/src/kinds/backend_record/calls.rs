@@ -10,26 +10,14 @@ use crate::api::{
 use crate::cluster::EventType::{Normal, Warning};
 use crate::runtime::operation::{Incomplete, Operand, operate, retry_id};
 use crate::runtime::{Action, Error, OperationFailure};
-use lbcf_driver_sdk::webhook::{
-    DeregisterBackend, EnsureBackend, GenerateBackendAddr, OperationRequest, OperationResponse,
-    Webhook,
-};
+use lbcf_driver_sdk::webhook::{DeregisterBackend, EnsureBackend, GenerateBackendAddr};
 use std::time::Duration;
 
 impl Reconciler<'_> {
-    async fn call<W>(
-        &self,
-        driver: &LoadBalancerDriver,
-        operation: &str,
-        request: W,
-    ) -> Result<W::Response, Incomplete>
-    where
-        W: Webhook<Response: OperationResponse> + OperationRequest,
-    {
+    fn operand(&self) -> Operand<'_> {
         let status = self.record.status.as_ref();
         let conditions = status.map_or(&[][..], |status| &status.conditions);
-        let operand = self.reporter.operand(conditions);
-        operate::<W>(self.reporter.context, operand, driver, operation, request).await
+        self.reporter.operand(conditions)
     }
 
     pub(super) async fn generate(
@@ -44,7 +32,7 @@ impl Reconciler<'_> {
             return Err(error);
         }
         request.retry_id = retry_id();
-        let call = self.call::<GenerateBackendAddr>(driver, "GenerateAddr", request);
+        let call = operate::<GenerateBackendAddr>(self.operand(), driver, "GenerateAddr", request);
         match call.await {
             Ok(response) if response.backend_addr.is_empty() => {
                 let message = "the driver responded Succ without a backendAddr";
@@ -69,7 +57,7 @@ impl Reconciler<'_> {
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
         let (context, record) = (self.reporter.context, self.record);
-        let call = self.call::<EnsureBackend>(driver, "EnsureBackend", request);
+        let call = operate::<EnsureBackend>(self.operand(), driver, "EnsureBackend", request);
         let response = match call.await {
             Ok(response) => response,
             Err(incomplete) => return self.conclude(incomplete).await,
@@ -116,11 +104,8 @@ impl Reconciler<'_> {
             retry_id: retry_id(),
             ..deregister_request(self.record, &status)
         };
-        let (context, operand) = (
-            self.reporter.context,
-            Operand::once(&self.reporter.regarding),
-        );
-        let call = operate::<DeregisterBackend>(context, operand, driver, "Deregister", request);
+        let operand = Operand::once(self.reporter.context, &self.reporter.regarding);
+        let call = operate::<DeregisterBackend>(operand, driver, "Deregister", request);
         // An event reports what failed.
         let _ = call.await;
     }
@@ -131,7 +116,7 @@ impl Reconciler<'_> {
         mut request: DeregisterBackend,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
-        let call = self.call::<DeregisterBackend>(driver, "Deregister", request);
+        let call = operate::<DeregisterBackend>(self.operand(), driver, "Deregister", request);
         match call.await {
             Ok(_) => self.remove_finalizer().await,
             Err(incomplete) => self.conclude(incomplete).await,

@@ -5,6 +5,7 @@ use crate::api::{
     BackendGroup, Conditions, LoadBalancer, LoadBalancerDriver, ObjectExt, condition_types, reasons,
 };
 use crate::index::{Ingress, ServiceLoadBalancer, ServiceView, is_owned};
+use kube::Resource;
 use kube::api::ObjectMeta;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -84,10 +85,8 @@ pub(super) fn decide(state: &ServiceState) -> ServicePlan {
 
 /// Groups, load balancers, addresses, and the finalizer last.
 fn clean_up(state: &ServiceState, part: &ServiceLoadBalancer) -> ServicePlan {
-    let (groups, lbs) = (
-        owned_groups(state, part).collect::<Vec<_>>(),
-        owned_lbs(state, part).collect::<Vec<_>>(),
-    );
+    let groups: Vec<_> = owned(&state.groups, part).collect();
+    let lbs: Vec<_> = owned(&state.load_balancers, part).collect();
     let is_ours = part.marked_class().is_some()
         || !groups.is_empty()
         || !lbs.is_empty()
@@ -134,20 +133,13 @@ fn clean_up(state: &ServiceState, part: &ServiceLoadBalancer) -> ServicePlan {
     plan
 }
 
-pub(super) fn owned_lbs<'a>(
-    state: &'a ServiceState,
+/// The objects of a kind that the Service owns.
+pub(super) fn owned<'a, K: Resource>(
+    objects: &'a BTreeMap<String, Arc<K>>,
     part: &'a ServiceLoadBalancer,
-) -> impl Iterator<Item = &'a Arc<LoadBalancer>> {
-    let lbs = state.load_balancers.values();
-    lbs.filter(|lb| is_owned(&lb.metadata, &part.uid))
-}
-
-pub(super) fn owned_groups<'a>(
-    state: &'a ServiceState,
-    part: &'a ServiceLoadBalancer,
-) -> impl Iterator<Item = &'a Arc<BackendGroup>> {
-    let groups = state.groups.values();
-    groups.filter(|group| is_owned(&group.metadata, &part.uid))
+) -> impl Iterator<Item = &'a Arc<K>> {
+    let objects = objects.values();
+    objects.filter(|object| is_owned(object.meta(), &part.uid))
 }
 
 pub(super) fn name_of(metadata: &ObjectMeta) -> &str {

@@ -1,8 +1,6 @@
 //! The writes until a Service has its load balancers. No I/O, no clock.
 
-use super::decide::{
-    Goal, ServiceAction, ServicePlan, ServiceState, name_of, owned_groups, owned_lbs,
-};
+use super::decide::{Goal, ServiceAction, ServicePlan, ServiceState, name_of, owned};
 use super::desired::{DesiredObjects, desired};
 use super::ingress;
 use crate::api::{
@@ -149,12 +147,9 @@ fn remove_others(
     desired: &DesiredObjects,
     plan: &mut ServicePlan,
 ) {
-    let names: BTreeSet<&str> = desired
-        .groups
-        .iter()
-        .map(|it| name_of(&it.metadata))
-        .collect();
-    for group in owned_groups(state, part).filter(|it| !names.contains(name_of(&it.metadata))) {
+    let groups = desired.groups.iter();
+    let names: BTreeSet<&str> = groups.map(|it| name_of(&it.metadata)).collect();
+    for group in owned(&state.groups, part).filter(|it| !names.contains(name_of(&it.metadata))) {
         if !group.is_deleting() {
             plan.actions
                 .push(ServiceAction::DeleteGroup(Arc::clone(group)));
@@ -162,10 +157,11 @@ fn remove_others(
     }
     let lbs = desired.load_balancers.iter();
     let names: BTreeSet<&str> = lbs.map(|it| name_of(&it.metadata)).collect();
-    for lb in owned_lbs(state, part).filter(|it| !names.contains(name_of(&it.metadata))) {
+    for lb in owned(&state.load_balancers, part).filter(|it| !names.contains(name_of(&it.metadata)))
+    {
         // Its records are deregistered by the groups that use it.
         let name = name_of(&lb.metadata);
-        let is_used = owned_groups(state, part)
+        let is_used = owned(&state.groups, part)
             .any(|group| group.spec.load_balancer_names().any(|lb| lb == name));
         if !lb.is_deleting() && !is_used {
             plan.actions

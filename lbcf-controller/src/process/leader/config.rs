@@ -252,16 +252,6 @@ mod tests {
     }
 
     #[test]
-    fn a_transition_count_of_anybody_else_does_not_overflow() {
-        let theirs = LeaseSpec {
-            lease_transitions: Some(i32::MAX),
-            ..LeaseSpec::default()
-        };
-        let taken = held(Some(&theirs), &config(), at(0));
-        assert_eq!(taken.lease_transitions, Some(i32::MAX));
-    }
-
-    #[test]
     fn a_renewal_differs_from_the_last_even_where_the_clock_stands_still() {
         let first = held(None, &config(), at(7));
         let second = held(Some(&first), &config(), at(7));
@@ -271,26 +261,22 @@ mod tests {
     }
 
     #[test]
-    fn times_are_written_with_microseconds() {
-        let spec = held(None, &config(), at(1_500_000));
-        let written = serde_json::to_value(spec).unwrap();
+    fn times_are_written_with_microseconds_and_the_promise_is_rounded_up() {
+        let config = with(|c| c.lease_duration = Duration::from_millis(1001));
+        let written = serde_json::to_value(held(None, &config, at(1_500_000))).unwrap();
         assert_eq!(written["renewTime"], "1970-01-01T00:00:01.500000Z");
+        assert_eq!(written["leaseDurationSeconds"], 2);
     }
 
     #[test]
-    fn what_others_put_into_the_lease_stays_there() {
+    fn what_others_put_into_the_lease_stays_there_and_their_count_does_not_overflow() {
         let theirs = LeaseSpec {
+            lease_transitions: Some(i32::MAX),
             strategy: Some("OldestEmulationVersion".into()),
             ..LeaseSpec::default()
         };
         let taken = held(Some(&theirs), &config(), at(0));
+        assert_eq!(taken.lease_transitions, Some(i32::MAX));
         assert_eq!(taken.strategy, theirs.strategy);
-    }
-
-    #[test]
-    fn the_promise_is_rounded_up() {
-        let mut config = config();
-        config.lease_duration = Duration::from_millis(1001);
-        assert_eq!(held(None, &config, at(0)).lease_duration_seconds, Some(2));
     }
 }

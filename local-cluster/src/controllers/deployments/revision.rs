@@ -1,11 +1,11 @@
 //! The revisions of a Deployment's template: a ReplicaSet for each, numbered by annotations.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::scale::{REVISION, REVISION_HISTORY, ReplicaSet};
+use super::scale::{REVISION, ReplicaSet};
 use crate::controllers::template::{hash, normalized, set_label};
 use crate::object::{
-    Object, at, child, generation, is_deleting, name, namespace, number, object, text,
+    Object, at, child, entries, generation, is_deleting, name, namespace, number, object, text,
 };
 
 /// The label with the hash of the template.
@@ -15,18 +15,14 @@ const HASH: &str = "pod-template-hash";
 const OWN_ANNOTATIONS: [&str; 4] = [
     "kubectl.kubernetes.io/last-applied-configuration",
     "deprecated.deployment.rollback.to",
+    "deployment.kubernetes.io/revision-history",
     REVISION,
-    REVISION_HISTORY,
 ];
 
-/// The maximum length of the revision history annotation.
-const HISTORY_LENGTH: usize = 2000;
-
-/// The index of the ReplicaSet with the Deployment's template; of several the oldest.
+/// The index of the first ReplicaSet with the Deployment's template.
 pub(super) fn current(deployment: &Object, sets: &[ReplicaSet]) -> Option<usize> {
-    let all = sets.iter().enumerate();
-    let all = all.filter(|(_, set)| is_current(deployment, &set.stored.object));
-    all.min_by_key(|(_, set)| set.age()).map(|(index, _)| index)
+    sets.iter()
+        .position(|set| is_current(deployment, &set.stored.object))
 }
 
 /// A ReplicaSet has the template of the Deployment.
@@ -52,52 +48,26 @@ pub(super) fn new_replica_set(deployment: &Object, revision: i64) -> Object {
         },
         "spec": {"replicas": 0, "selector": selector, "template": template},
     }));
-    let seconds = number(deployment, &["spec", "minReadySeconds"], 0);
-    if seconds > 0 {
-        child(&mut set, "spec").insert("minReadySeconds".to_owned(), seconds.into());
-    }
     annotate(deployment, &mut set, revision);
     set
 }
 
 /// Copies annotations and `minReadySeconds` from the Deployment, and sets the revision.
 pub(super) fn annotate(deployment: &Object, set: &mut Object, revision: i64) {
-    let given = at(deployment, &["metadata", "annotations"]).and_then(Value::as_object);
-    let shared = given
-        .into_iter()
-        .flatten()
+    let shared = entries(deployment, &["metadata", "annotations"])
         .filter(|(key, _)| !OWN_ANNOTATIONS.contains(&key.as_str()));
     let annotations = child(child(set, "metadata"), "annotations");
     for (key, value) in shared {
         annotations.insert(key.clone(), value.clone());
     }
-    let before = annotations
-        .get(REVISION)
-        .and_then(Value::as_str)
-        .map(str::to_owned);
-    let number_before = before.as_deref().and_then(|n| n.parse().ok()).unwrap_or(0);
-    if number_before < revision {
+    let before = text(annotations, &[REVISION]).and_then(|number| number.parse().ok());
+    if before.unwrap_or(0) < revision {
         annotations.insert(REVISION.to_owned(), revision.to_string().into());
-        if let Some(before) = before {
-            let history = annotations.get(REVISION_HISTORY).and_then(Value::as_str);
-            let history = with_history(history.unwrap_or_default(), &before);
-            annotations.insert(REVISION_HISTORY.to_owned(), history.into());
-        }
     }
     let seconds = number(deployment, &["spec", "minReadySeconds"], 0);
     if number(set, &["spec", "minReadySeconds"], 0) != seconds {
         child(set, "spec").insert("minReadySeconds".to_owned(), seconds.into());
     }
-}
-
-/// Appends a number to a history, dropping the oldest ones if it gets too long.
-fn with_history(history: &str, number: &str) -> String {
-    let mut numbers: Vec<&str> = history.split(',').filter(|n| !n.is_empty()).collect();
-    numbers.push(number);
-    while numbers.len() > 1 && numbers.iter().map(|n| n.len() + 1).sum::<usize>() > HISTORY_LENGTH {
-        numbers.remove(0);
-    }
-    numbers.join(",")
 }
 
 pub(super) fn resized(set: &Object, size: i64) -> Object {
@@ -191,16 +161,9 @@ mod tests {
         let mut back = new_replica_set(&deployment("a"), 1);
         annotate(&deployment("a"), &mut back, 3);
         assert_eq!(back["metadata"]["annotations"][REVISION], "3");
-        assert_eq!(back["metadata"]["annotations"][REVISION_HISTORY], "1");
-        annotate(&deployment("a"), &mut back, 5);
-        assert_eq!(back["metadata"]["annotations"][REVISION_HISTORY], "1,3");
         let same = back.clone();
-        annotate(&deployment("a"), &mut back, 5);
+        annotate(&deployment("a"), &mut back, 2);
         assert_eq!(back, same);
-        let long = (0..1000).fold(String::new(), |history, n| {
-            with_history(&history, &n.to_string())
-        });
-        assert!(long.len() <= HISTORY_LENGTH && long.ends_with(",999"));
     }
 
     #[test]

@@ -10,8 +10,6 @@ use crate::store::Stored;
 
 /// The number of a Deployment's revision.
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
-/// The numbers that a revision had before rollbacks.
-pub(super) const REVISION_HISTORY: &str = "deployment.kubernetes.io/revision-history";
 
 /// A Deployment's `replicas` and `strategy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,10 +100,8 @@ pub(super) fn scale_paused(strategy: RolloutStrategy, sets: &[ReplicaSet]) -> Ve
         return Vec::new();
     };
     let mut sizes: Vec<i64> = sets.iter().map(|set| set.replicas).collect();
-    let others: i64 = sizes.iter().sum::<i64>() - size(sets, newest);
-    if let Some(size) = sizes.get_mut(newest) {
-        *size = (strategy.replicas - others).max(0);
-    }
+    sizes[newest] = 0;
+    sizes[newest] = (strategy.replicas - sizes.iter().sum::<i64>()).max(0);
     changed(sets, &sizes)
 }
 
@@ -140,32 +136,21 @@ pub(super) fn rolling_update(strategy: RolloutStrategy, sets: &[ReplicaSet]) -> 
 
 fn scale_down_old(strategy: RolloutStrategy, new: &ReplicaSet, old: &[ReplicaSet]) -> Vec<Resize> {
     let mut sizes: Vec<i64> = old.iter().map(|set| set.replicas).collect();
-    let all: i64 = sizes.iter().sum::<i64>() + new.replicas;
-    let spare = all - strategy.min_available() - (new.replicas - new.available);
-    let mut order: Vec<usize> = (0..old.len()).collect();
-    order.sort_by_key(|index| old.get(*index).map(ReplicaSet::age));
-    // Pods that are not available are deleted first.
-    let mut left = spare;
-    let shrink = |index: usize, by: i64, sizes: &mut Vec<i64>| {
-        let by = by.max(0);
-        if let Some(size) = sizes.get_mut(index) {
-            *size -= by;
-        }
-        by
+    let mut spare = sizes.iter().sum::<i64>() + new.available - strategy.min_available();
+    let shrink = |size: &mut i64, by: i64, spare: &mut i64| {
+        let by = by.min(*spare).max(0);
+        *size -= by;
+        *spare -= by;
     };
-    let mut removed = 0;
-    for index in &order {
-        if let Some(set) = old.get(*index) {
-            let by = shrink(*index, left.min(set.replicas - set.available), &mut sizes);
-            left -= by;
-            removed += by;
-        }
+    // Pods that are not available are deleted first.
+    for (set, size) in old.iter().zip(&mut sizes) {
+        shrink(size, set.replicas - set.available, &mut spare);
     }
     let available: i64 = old.iter().map(|set| set.available).sum::<i64>() + new.available;
-    let mut left = (available - strategy.min_available()).min(spare - removed);
-    for index in &order {
-        let size = sizes.get(*index).copied().unwrap_or(0);
-        left -= shrink(*index, left.min(size), &mut sizes);
+    spare = spare.min(available - strategy.min_available());
+    for size in &mut sizes {
+        let all = *size;
+        shrink(size, all, &mut spare);
     }
     changed(old, &sizes)
 }
@@ -180,10 +165,6 @@ fn changed(sets: &[ReplicaSet], sizes: &[i64]) -> Vec<Resize> {
     both.filter(|(_, (set, size))| set.replicas != **size)
         .map(|(index, (_, size))| (index, *size))
         .collect()
-}
-
-fn size(sets: &[ReplicaSet], index: usize) -> i64 {
-    sets.get(index).map_or(0, |set| set.replicas)
 }
 
 #[cfg(test)]

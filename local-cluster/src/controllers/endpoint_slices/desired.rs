@@ -4,8 +4,12 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
+use crate::addresses::{cluster_ip, protocol};
 use crate::controllers::pods::{has_ended, is_ready, node_name};
-use crate::object::{Object, at, is_deleting, items, meta, name, namespace, string, text, uid};
+use crate::object::{
+    Object, at, entries, is_deleting, items, items_in, map, meta, name, namespace, string, text,
+    uid,
+};
 
 pub(super) const SERVICE_NAME: &str = "kubernetes.io/service-name";
 pub(super) const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
@@ -24,8 +28,7 @@ pub(super) struct EndpointGroup {
 /// This controller keeps the slices of a service. Clients keep those of services without a
 /// selector.
 pub(super) fn has_slices(service: &Object) -> bool {
-    let selector = at(service, &["spec", "selector"]).and_then(Value::as_object);
-    selector.is_some_and(|selector| !selector.is_empty())
+    entries(service, &["spec", "selector"]).next().is_some()
         && text(service, &["spec", "type"]) != Some("ExternalName")
         && !is_deleting(service)
 }
@@ -137,8 +140,7 @@ fn addresses(pod: &Object, family: &str) -> Vec<String> {
 fn ports(service: &Object, pod: &Object) -> Vec<Value> {
     items(service, &["spec", "ports"])
         .filter_map(|port| {
-            let protocol = port.get("protocol").and_then(Value::as_str);
-            let protocol = protocol.unwrap_or("TCP");
+            let protocol = protocol(port);
             let number = match port.get("targetPort") {
                 Some(Value::String(name)) => container_port(pod, name, protocol)?,
                 Some(Value::Number(number)) => Value::Number(number.clone()),
@@ -162,26 +164,20 @@ fn container_port(pod: &Object, name: &str, protocol: &str) -> Option<Value> {
         .filter(|container| string(container, "restartPolicy") == "Always");
     items(pod, &["spec", "containers"])
         .chain(sidecars)
-        .filter_map(|container| container.get("ports")?.as_array())
-        .flatten()
-        .find(|port| {
-            let given = port.get("protocol").and_then(Value::as_str);
-            string(port, "name") == name && given.unwrap_or("TCP") == protocol
-        })
+        .flat_map(|container| items_in(container, "ports"))
+        .find(|port| string(port, "name") == name && self::protocol(port) == protocol)
         .and_then(|port| port.get("containerPort").cloned())
 }
 
 /// The labels of a service's slices: those of the service, and those that name service and manager.
 pub(super) fn slice_labels(service: &Object) -> Object {
-    let given = at(service, &["metadata", "labels"]).and_then(Value::as_object);
-    let mut labels = given.cloned().unwrap_or_default();
+    let mut labels = map(service, &["metadata", "labels"])
+        .cloned()
+        .unwrap_or_default();
     for reserved in [SERVICE_NAME, MANAGED_BY, HEADLESS] {
         labels.remove(reserved);
     }
-    if matches!(
-        text(service, &["spec", "clusterIP"]),
-        None | Some("" | "None")
-    ) {
+    if cluster_ip(service).is_none() {
         labels.insert(HEADLESS.to_owned(), json!(""));
     }
     labels.insert(SERVICE_NAME.to_owned(), meta(service, "name").into());

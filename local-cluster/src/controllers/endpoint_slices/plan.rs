@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::desired::{EndpointGroup, slice_labels};
-use crate::object::{Object, at, child, name, namespace, object, text, uid};
+use crate::object::{Object, at, child, list, name, namespace, object, text, uid};
 use crate::store::Stored;
 
 const MAX_ENDPOINTS: usize = 100;
@@ -88,7 +88,7 @@ fn with_unchanged<'a>(
     let mut all = Cow::Borrowed(groups);
     if matches!(scope, Scope::Pods(_)) {
         for slice in existing {
-            let ports = list(&slice.object, "ports");
+            let ports = list(&slice.object, &["ports"]);
             if all.iter().all(|group| group.ports != ports) {
                 all.to_mut().push(EndpointGroup {
                     ports: ports.to_vec(),
@@ -113,11 +113,11 @@ fn plan_family(
     for group in groups {
         let own = existing
             .iter()
-            .filter(|slice| list(&slice.object, "ports") == group.ports);
+            .filter(|slice| list(&slice.object, &["ports"]) == group.ports);
         fill(group, own.copied(), scope, &mut drafts, &mut spare);
     }
     let has_group = |slice: &&&Stored| {
-        let ports = list(&slice.object, "ports");
+        let ports = list(&slice.object, &["ports"]);
         groups.iter().any(|group| group.ports == ports)
     };
     spare.extend(existing.iter().filter(|slice| !has_group(slice)));
@@ -133,8 +133,8 @@ fn plan_family(
     // An unused slice that is already as desired is kept.
     for draft in drafts.iter_mut().filter(|draft| draft.before.is_none()) {
         let same = spare.iter().position(|slice| {
-            list(&slice.object, "ports") == draft.ports
-                && is_equal(list(&slice.object, "endpoints"), &draft.endpoints)
+            list(&slice.object, &["ports"]) == draft.ports
+                && is_equal(list(&slice.object, &["endpoints"]), &draft.endpoints)
         });
         if let Some(index) = same {
             draft.before = Some(spare.remove(index));
@@ -178,7 +178,7 @@ fn fill<'a>(
     }
     let mut own: Vec<SliceDraft<'a>> = Vec::new();
     for slice in slices {
-        let before = list(&slice.object, "endpoints");
+        let before = list(&slice.object, &["endpoints"]);
         let endpoints = before.iter().filter_map(|endpoint| {
             let identity = identity(endpoint);
             match scope.contains(&identity) {
@@ -234,11 +234,6 @@ fn identity(endpoint: &Value) -> Cow<'_, str> {
         Some(uid) => Cow::Borrowed(uid),
         None => Cow::Owned(endpoint.to_string()),
     }
-}
-
-fn list<'a>(slice: &'a Object, key: &str) -> &'a [Value] {
-    let list = slice.get(key).and_then(Value::as_array);
-    list.map_or(&[], Vec::as_slice)
 }
 
 /// Endpoints that stay as they are need no comparison.

@@ -115,10 +115,8 @@ fn new_pod(set: &Object, revision: &str) -> Object {
         .entry("tolerations")
         .or_insert_with(|| json!([]));
     if let Value::Array(list) = tolerations {
-        list.extend(
-            TOLERATED
-                .map(|(key, effect)| json!({"key": key, "operator": "Exists", "effect": effect})),
-        );
+        let exists = |(key, effect)| json!({"key": key, "operator": "Exists", "effect": effect});
+        list.extend(TOLERATED.map(exists));
     }
     pod
 }

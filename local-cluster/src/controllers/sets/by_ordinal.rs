@@ -10,7 +10,6 @@ use crate::controllers::status::{count, set_counts};
 use crate::controllers::template::{from_template, set_label};
 use crate::object::{Object, at, child, is_deleting, name, namespace, number, object, text};
 use crate::store::Stored;
-use crate::writer::Cluster;
 
 type ByOrdinal<'a> = BTreeMap<i64, &'a std::sync::Arc<Stored>>;
 
@@ -25,7 +24,7 @@ fn ordinal(set: &str, pod: &str) -> Option<i64> {
     (ordinal >= 0 && ordinal.to_string() == digits).then_some(ordinal)
 }
 
-pub(super) fn plan(set: &Set<'_>, _: &Cluster) -> SetPlan {
+pub(super) fn plan(set: &Set<'_>) -> SetPlan {
     let revision = format!("{}-{}", name(set.object), set.revision());
     let pods: ByOrdinal<'_> = set
         .pods

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::plan::{BURST, Set, SetPlan};
 use crate::controllers::pods::{
@@ -12,24 +12,21 @@ use crate::controllers::pods::{
 };
 use crate::controllers::status::{count, set_counts};
 use crate::controllers::template::new_pod;
-use crate::object::{Object, at, meta, object, text};
+use crate::object::{Object, at, entries, meta, object, text};
 use crate::store::Stored;
-use crate::writer::Cluster;
 
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
-pub(super) fn plan(set: &Set<'_>, _: &Cluster) -> SetPlan {
+pub(super) fn plan(set: &Set<'_>) -> SetPlan {
     let (active, rest): (Vec<_>, Vec<_>) =
         set.pods.iter().cloned().partition(|p| is_active(&p.object));
     let missing = set.replicas() - count(&active);
     let create = usize::try_from(missing).unwrap_or(0).min(BURST + 1);
     let surplus = usize::try_from(-missing).unwrap_or(0);
     let pods = || active.iter().map(|pod| &pod.object);
-    let template = at(set.object, &["spec", "template", "metadata", "labels"]);
-    let template = template.and_then(Value::as_object);
     let labelled = |pod: &&Object| {
-        let label = |key: &String| at(pod, &["metadata", "labels", key]);
-        template.is_none_or(|labels| labels.iter().all(|(key, value)| label(key) == Some(value)))
+        let mut labels = entries(set.object, &["spec", "template", "metadata", "labels"]);
+        labels.all(|(key, value)| at(pod, &["metadata", "labels", key]) == Some(value))
     };
     let (available, next_available) = available(pods(), set.min_ready_seconds(), set.now);
     let terminating = count(rest.iter().filter(|p| is_terminating(&p.object)));
@@ -96,6 +93,7 @@ fn cost(pod: &Object) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
     fn pod(name: &str, node: &str, change: Value) -> Arc<Stored> {
         let mut pod = json!({

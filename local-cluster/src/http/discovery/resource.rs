@@ -11,25 +11,14 @@ use crate::http::subresource::Subresource;
 use crate::object::{Object, object};
 use crate::resources::{Conversion, Kind, Registry};
 
-/// The order that the API server uses for custom resources.
-const CUSTOM_VERBS: &[&str] = &[
+/// In the order that the API server uses for custom resources; those of built-in kinds are sorted.
+const VERBS: [&str; 8] = [
     "delete",
     "deletecollection",
     "get",
     "list",
     "patch",
     "create",
-    "update",
-    "watch",
-];
-
-const VERBS: &[&str] = &[
-    "create",
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
     "update",
     "watch",
 ];
@@ -72,18 +61,21 @@ impl ApiResource {
 
     fn of_kind(kind: &Kind) -> Self {
         let custom = kind.is_custom();
-        let verbs = if custom { CUSTOM_VERBS } else { VERBS };
-        let allowed = |verb: &&str| match *verb {
+        let mut verbs = VERBS.to_vec();
+        verbs.retain(|verb| match *verb {
             "get" | "list" => true,
             "deletecollection" => !kind.is("", "namespaces") && !kind.is_read_only(),
             _ => !kind.is_read_only(),
-        };
+        });
+        if !custom {
+            verbs.sort_unstable();
+        }
         Self {
             plural: kind.plural.clone(),
             singular: kind.singular.clone(),
             kind: kind.kind.clone(),
             namespaced: kind.namespaced,
-            verbs: verbs.iter().copied().filter(allowed).collect(),
+            verbs,
             short_names: kind.short_names.clone(),
             categories: kind.categories.clone(),
             storage_hash: (!kind.is_read_only()).then(|| storage_hash(kind)),

@@ -1,6 +1,7 @@
 //! Parsing of list options, and validation errors in Kubernetes' words.
 
 use super::*;
+use crate::tests::rows;
 
 fn params(query: &str) -> Params {
     Params::of(&format!("/x?{query}").parse().unwrap()).unwrap()
@@ -24,37 +25,27 @@ fn token(revision: i64, start: &str) -> String {
     base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(token.to_string())
 }
 
+/// The message of a 422 begins with what is invalid.
+fn of_options(why: &str) -> String {
+    why.replace("422 ", "422 ListOptions.meta.k8s.io \"\" is invalid: ")
+}
+
 #[test]
 fn versions_and_matches_of_lists() {
-    for (query, when, limit) in [
-        ("", VersionMatch::NotOlderThan(0), None),
-        ("resourceVersion=0", VersionMatch::NotOlderThan(0), None),
-        (
-            "resourceVersion=0&limit=5",
-            VersionMatch::NotOlderThan(0),
-            None,
-        ),
-        ("resourceVersion=7", VersionMatch::NotOlderThan(7), None),
-        ("resourceVersion=7&limit=5", VersionMatch::Exact(7), Some(5)),
-        (
-            "resourceVersion=7&limit=5&resourceVersionMatch=NotOlderThan",
-            VersionMatch::NotOlderThan(7),
-            Some(5),
-        ),
-        (
-            "resourceVersion=7&resourceVersionMatch=Exact",
-            VersionMatch::Exact(7),
-            None,
-        ),
-        (
-            "resourceVersion=0&resourceVersionMatch=NotOlderThan",
-            VersionMatch::NotOlderThan(0),
-            None,
-        ),
-        ("limit=-3", VersionMatch::NotOlderThan(0), None),
-    ] {
-        let plan = list(query).unwrap();
-        assert_eq!((plan.when, plan.limit), (when, limit), "{query}");
+    let shown = |query: &str| list(query).map(|plan| format!("{:?} {:?}", plan.when, plan.limit));
+    let table = "
+        resourceVersion=0 | NotOlderThan(0) None
+        resourceVersion=0&limit=5 | NotOlderThan(0) None
+        resourceVersion=7 | NotOlderThan(7) None
+        resourceVersion=7&limit=5 | Exact(7) Some(5)
+        resourceVersion=7&limit=5&resourceVersionMatch=NotOlderThan | NotOlderThan(7) Some(5)
+        resourceVersion=7&resourceVersionMatch=Exact | Exact(7) None
+        resourceVersion=0&resourceVersionMatch=NotOlderThan | NotOlderThan(0) None
+        limit=-3 | NotOlderThan(0) None
+    ";
+    let defaults = ["", "NotOlderThan(0) None"];
+    for [query, expected] in rows(table).into_iter().chain([defaults]) {
+        assert_eq!(shown(query).unwrap(), expected, "{query}");
     }
     let continued = |revision| {
         let query = format!("limit=2&continue={}", token(revision, "/ns/n\0"));
@@ -68,109 +59,55 @@ fn versions_and_matches_of_lists() {
 
 #[test]
 fn invalid_list_options_are_refused_in_kubernetes_words() {
-    let options = "422 ListOptions.meta.k8s.io \"\" is invalid:";
-    let token = token(3, "/n\0");
-    for (query, why) in [
-        (
-            "resourceVersionMatch=Exact".to_owned(),
-            format!("{options} resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"),
-        ),
-        (
-            "resourceVersion=0&resourceVersionMatch=Exact".to_owned(),
-            format!("{options} resourceVersionMatch: Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""),
-        ),
-        (
-            "resourceVersion=3&resourceVersionMatch=x".to_owned(),
-            format!("{options} resourceVersionMatch: Unsupported value: \"x\": supported values: \"Exact\", \"NotOlderThan\", \"\""),
-        ),
-        (
-            format!("resourceVersionMatch=Exact&resourceVersion=3&continue={token}"),
-            format!("{options} resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided"),
-        ),
-        (
-            "sendInitialEvents=false".to_owned(),
-            format!("{options} sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list"),
-        ),
-        (
-            format!("resourceVersion=3&continue={token}"),
-            "400 specifying resource version is not allowed when using continue".to_owned(),
-        ),
-        (
-            "resourceVersion=x".to_owned(),
-            "400 invalid resource version: resourceVersion: Invalid value: \"x\": strconv.ParseUint: parsing \"x\": invalid syntax".to_owned(),
-        ),
-        (
-            "resourceVersion=99999999999999999999".to_owned(),
-            "400 invalid resource version: resourceVersion: Invalid value: \"99999999999999999999\": strconv.ParseUint: parsing \"99999999999999999999\": value out of range".to_owned(),
-        ),
-        (
-            "limit=x".to_owned(),
-            "400 strconv.ParseInt: parsing \"x\": invalid syntax".to_owned(),
-        ),
-    ] {
-        assert_eq!(list(&query), Err(why), "{query}");
+    let table = r#"
+        resourceVersionMatch=Exact | 422 resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided
+        resourceVersion=0&resourceVersionMatch=Exact | 422 resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"
+        resourceVersion=3&resourceVersionMatch=x | 422 resourceVersionMatch: Unsupported value: "x": supported values: "Exact", "NotOlderThan", ""
+        resourceVersionMatch=Exact&resourceVersion=3&continue=TOKEN | 422 resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided
+        sendInitialEvents=false | 422 sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list
+        resourceVersion=3&continue=TOKEN | 400 specifying resource version is not allowed when using continue
+        resourceVersion=x | 400 invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax
+        resourceVersion=99999999999999999999 | 400 invalid resource version: resourceVersion: Invalid value: "99999999999999999999": strconv.ParseUint: parsing "99999999999999999999": value out of range
+        limit=x | 400 strconv.ParseInt: parsing "x": invalid syntax
+    "#;
+    for [query, why] in rows(table) {
+        let query = query.replace("TOKEN", &token(3, "/n\0"));
+        assert_eq!(list(&query), Err(of_options(why)), "{query}");
     }
 }
 
 #[test]
 fn watches_begin_as_requested() {
-    let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
-    let none = "sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
-    for (query, start, marks) in [
-        ("".to_owned(), WatchStart::Objects(0), false),
-        (
-            "allowWatchBookmarks=1".to_owned(),
-            WatchStart::Objects(0),
-            true,
-        ),
-        (
-            "resourceVersion=0".to_owned(),
-            WatchStart::Objects(0),
-            false,
-        ),
-        (
-            "resourceVersion=5&allowWatchBookmarks=true".to_owned(),
-            WatchStart::After(5),
-            false,
-        ),
-        (initial.to_owned(), WatchStart::Objects(0), false),
-        (
-            format!("{initial}&resourceVersion=5&allowWatchBookmarks=true"),
-            WatchStart::Objects(5),
-            true,
-        ),
-        (
-            format!("{none}&resourceVersion=5"),
-            WatchStart::After(5),
-            false,
-        ),
-        (none.to_owned(), WatchStart::Now, false),
-        (format!("{none}&resourceVersion=0"), WatchStart::Now, false),
-    ] {
-        assert_eq!(watch(&query), Ok((start, marks)), "{query}");
+    let table = "
+        allowWatchBookmarks=1 | Objects(0) true
+        resourceVersion=0 | Objects(0) false
+        resourceVersion=5&allowWatchBookmarks=true | After(5) false
+        sendInitialEvents=true&NOT_OLDER | Objects(0) false
+        sendInitialEvents=true&NOT_OLDER&resourceVersion=5&allowWatchBookmarks=true | Objects(5) true
+        sendInitialEvents=false&NOT_OLDER&resourceVersion=5 | After(5) false
+        sendInitialEvents=false&NOT_OLDER | Now false
+        sendInitialEvents=false&NOT_OLDER&resourceVersion=0 | Now false
+    ";
+    let defaults = ["", "Objects(0) false"];
+    for [query, expected] in rows(table).into_iter().chain([defaults]) {
+        let query = query.replace("NOT_OLDER", "resourceVersionMatch=NotOlderThan");
+        let (start, marks) = watch(&query).unwrap();
+        assert_eq!(format!("{start:?} {marks}"), expected, "{query}");
     }
 }
 
 #[test]
 fn invalid_watch_options_are_refused_in_kubernetes_words() {
-    let options = "422 ListOptions.meta.k8s.io \"\" is invalid:";
+    let table = r#"
+        sendInitialEvents=true | 422 REQUIRES
+        sendInitialEvents=false&resourceVersion=4 | 422 REQUIRES
+        resourceVersionMatch=NotOlderThan | 422 resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided
+        sendInitialEvents=true&resourceVersionMatch=Exact | 422 [REQUIRES, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]
+        resourceVersion=x | 500 resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax
+    "#;
     let requires = "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-    let unless = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-    let unsupported =
-        "resourceVersionMatch: Unsupported value: \"Exact\": supported values: \"NotOlderThan\"";
-    for (query, why) in [
-        ("sendInitialEvents=true", format!("{options} {requires}")),
-        ("sendInitialEvents=false&resourceVersion=4", format!("{options} {requires}")),
-        ("resourceVersionMatch=NotOlderThan", format!("{options} {unless}")),
-        (
-            "sendInitialEvents=true&resourceVersionMatch=Exact",
-            format!("{options} [{requires}, {unsupported}]"),
-        ),
-        (
-            "resourceVersion=x",
-            "500 resourceVersion: Invalid value: \"x\": strconv.ParseUint: parsing \"x\": invalid syntax".to_owned(),
-        ),
-    ] {
+    for [query, why] in rows(table) {
+        let why = of_options(&why.replace("REQUIRES", requires));
         assert_eq!(watch(query), Err(why), "{query}");
     }
 }

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::clock;
-use crate::object::{Object, at, condition, is_deleting, meta, number, text};
+use crate::object::{
+    Object, at, condition, entries, is_deleting, items, items_in, list, meta, number, text,
+};
 
 /// The largest number of entries that a cell names; of more it counts the rest.
 const MAX_NAMED: usize = 3;
@@ -38,13 +40,6 @@ pub(super) fn or_none<S: AsRef<str>>(parts: impl IntoIterator<Item = S>) -> Stri
     } else {
         text
     }
-}
-
-fn list<'a>(object: &'a Object, path: &[&str]) -> &'a [Value] {
-    at(object, path)
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default()
 }
 
 fn pod(column: &str, object: &Object) -> String {
@@ -93,13 +88,12 @@ fn node(column: &str, object: &Object) -> String {
             }
         }
         "Roles" => {
-            let labels = at(object, &["metadata", "labels"]).and_then(Value::as_object);
-            let keys = labels.into_iter().flatten().map(|(key, _)| key);
+            let keys = entries(object, &["metadata", "labels"]).map(|(key, _)| key);
             or_none(keys.filter_map(|key| key.strip_prefix("node-role.kubernetes.io/")))
         }
         _ => {
             let kind = column.replace('-', "");
-            let addresses = list(object, &["status", "addresses"]).iter();
+            let addresses = items(object, &["status", "addresses"]);
             let mut of_kind = addresses.filter(|address| address["type"] == kind.as_str());
             or_none(
                 of_kind
@@ -152,11 +146,11 @@ fn first_seen(object: &Object) -> String {
 
 fn service(column: &str, object: &Object) -> String {
     if column == "Port(s)" {
-        return or_none(list(object, &["spec", "ports"]).iter().map(service_port));
+        return or_none(items(object, &["spec", "ports"]).map(service_port));
     }
     match text(object, &["spec", "type"]) {
         Some("LoadBalancer") => {
-            let ingress = list(object, &["status", "loadBalancer", "ingress"]).iter();
+            let ingress = items(object, &["status", "loadBalancer", "ingress"]);
             let addresses: Vec<&str> = ingress
                 .filter_map(|i| i.get("ip").or_else(|| i.get("hostname"))?.as_str())
                 .collect();
@@ -183,10 +177,9 @@ fn service_port(port: &Value) -> String {
 
 fn endpoint_slice(column: &str, object: &Object) -> String {
     if column == "Endpoints" {
-        let endpoints = list(object, &["endpoints"]).iter();
-        let addresses = endpoints.filter_map(|endpoint| endpoint["addresses"].as_array());
-        let addresses = addresses.flatten().filter_map(Value::as_str);
-        return first_few(addresses.map(str::to_owned).collect());
+        let addresses = items(object, &["endpoints"]).flat_map(|e| items_in(e, "addresses"));
+        let addresses = addresses.filter_map(|address| Some(address.as_str()?.to_owned()));
+        return first_few(addresses.collect());
     }
     let ports = list(object, &["ports"]);
     if ports.is_empty() {

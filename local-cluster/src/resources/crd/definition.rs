@@ -38,11 +38,8 @@ fn spec_errors(crd: &Object) -> Vec<FieldError> {
     let word = |path: &[&str]| text(crd, path).unwrap_or_default();
     if word(&["spec", "names", "kind"]) == word(&["spec", "names", "listKind"]) {
         let list_kind = word(&["spec", "names", "listKind"]);
-        errors.invalid(
-            "spec.names.listKind",
-            list_kind,
-            "kind and listKind may not be the same",
-        );
+        let why = "kind and listKind may not be the same";
+        errors.invalid("spec.names.listKind", list_kind, why);
     }
     let is_stored = |version: &&Object| version.get("storage") == Some(&Value::Bool(true));
     if versions(crd).filter(is_stored).count() != 1 {
@@ -79,11 +76,8 @@ fn selectable_errors(version: &Object, place: &str) -> Vec<FieldError> {
         // The row of the field reports a missing path.
         if !is_selectable && !path.is_empty() {
             let why = "must be the path of a string, boolean or integer outside of metadata";
-            errors.invalid(
-                format!("{place}.selectableFields[{index}].jsonPath"),
-                path,
-                why,
-            );
+            let field = format!("{place}.selectableFields[{index}].jsonPath");
+            errors.invalid(field, path, why);
         }
     }
     errors
@@ -172,25 +166,18 @@ pub(super) fn scale_of(version: &Object) -> Option<Scale> {
 
 /// The printer columns; without any, the age.
 pub(super) fn columns_of(version: &Object) -> Vec<PrinterColumn> {
-    let column = |name: &str, type_name: &str, path: &str, column: &Value| PrinterColumn {
-        name: name.to_owned(),
-        type_name: type_name.to_owned(),
-        format: string(column, "format").to_owned(),
-        description: string(column, "description").to_owned(),
-        priority: column.get("priority").and_then(Value::as_i64).unwrap_or(0),
-        path: path.to_owned(),
-    };
-    let given: Vec<PrinterColumn> = items(version, &["additionalPrinterColumns"])
-        .map(|given| {
-            let word = |key| string(given, key);
-            column(word("name"), word("type"), word("jsonPath"), given)
-        })
-        .collect();
-    if given.is_empty() {
-        let path = ".metadata.creationTimestamp";
-        return vec![column("Age", "date", path, &Value::Null)];
+    let given = items(version, &["additionalPrinterColumns"]);
+    let given = given.filter_map(|column| serde_json::from_value(column.clone()).ok());
+    let mut columns: Vec<PrinterColumn> = given.collect();
+    if columns.is_empty() {
+        columns.push(PrinterColumn {
+            name: "Age".to_owned(),
+            type_: "date".to_owned(),
+            json_path: ".metadata.creationTimestamp".to_owned(),
+            ..PrinterColumn::default()
+        });
     }
-    given
+    columns
 }
 
 /// The selectable fields, as field selectors name them.

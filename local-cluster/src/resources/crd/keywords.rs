@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::field_error::{ErrorList as _, FieldError};
-use crate::object::{Object, text};
+use crate::object::{Object, entries, list, text};
 use crate::schema::compile_pattern;
 
 const EMBEDDED: &str = "x-kubernetes-embedded-resource";
@@ -32,160 +32,118 @@ pub(super) struct Place<'a> {
     pub(super) is_declared: Option<bool>,
 }
 
-/// Keywords, a condition, and a message.
-type Row = (&'static str, fn(&Place<'_>) -> bool, &'static str);
-
-/// Keywords that must not be set, where, and why.
-const FORBIDDEN: &[Row] = &[
-    (
-        "id additionalItems patternProperties definitions dependencies $ref uniqueItems",
-        |_| true,
-        "is not supported",
-    ),
-    (
-        "nullable additionalProperties",
-        |place| place.is_root,
-        "must not be set at the root",
-    ),
-    (
-        "additionalProperties",
-        |place| {
-            place.flag(EMBEDDED) || (place.list_len("properties") > 0 && place.restricts_others())
-        },
-        "must not be set together with properties or for an embedded resource",
-    ),
-    (
-        "x-kubernetes-preserve-unknown-fields x-kubernetes-embedded-resource",
-        |place| place.flag(INT_OR_STRING),
-        "must not be set with x-kubernetes-int-or-string",
-    ),
-    (
-        EMBEDDED,
-        |place| place.in_metadata,
-        "must not be set in metadata",
-    ),
-    (
-        "default",
-        |place| place.is_own_field,
-        "must not be set for apiVersion, kind and metadata",
-    ),
-    (
-        "type additionalProperties default title description nullable x-kubernetes-preserve-unknown-fields x-kubernetes-embedded-resource x-kubernetes-int-or-string x-kubernetes-list-map-keys x-kubernetes-list-type x-kubernetes-map-type x-kubernetes-validations",
-        |place| place.is_declared.is_some(),
-        "must not be set inside of allOf, anyOf, oneOf or not to be structural",
-    ),
-];
-
-/// Keywords with the condition under which they are wrong, and why.
-const WRONG: &[Row] = &[
-    (
-        "type",
-        |place| place.is_type_missing(),
-        "must not be empty to be structural",
-    ),
-    (
-        "type",
-        |place| !place.word("type").is_empty() && !TYPES.contains(&place.word("type")),
-        "must be one of array, boolean, integer, number, object, string",
-    ),
-    (
-        "type",
-        |place| {
-            (place.is_root || place.flag(EMBEDDED)) && !matches!(place.word("type"), "" | "object")
-        },
-        "must be object at the root and for an embedded resource",
-    ),
-    (
-        "items",
-        |place| place.is_declared.is_none() && place.is("array") && place.items().is_none(),
-        "must be a schema",
-    ),
-    (
-        PRESERVE,
-        |place| place.schema.get(PRESERVE) == Some(&Value::Bool(false)),
-        "must be true or undefined",
-    ),
-    (
-        "pattern",
-        |place| compile_pattern(place.word("pattern")).is_none(),
-        "must be a valid regular expression",
-    ),
-    (
-        "properties",
-        |place| place.flag(EMBEDDED) && !place.flag(PRESERVE) && place.list_len("properties") == 0,
-        "must not be empty for an embedded resource without x-kubernetes-preserve-unknown-fields",
-    ),
-    (
-        "properties",
-        |place| !place.has_own_types(),
-        "must have strings as apiVersion and kind and an object as metadata",
-    ),
-    (
-        "properties",
-        |place| place.is_root && place.describes_metadata(),
-        "must not specify anything of metadata other than name and generateName",
-    ),
-    (
-        MAP_TYPE,
-        |place| {
-            place.is_set(MAP_TYPE)
-                && !(place.is("object") && matches!(place.word(MAP_TYPE), "atomic" | "granular"))
-        },
-        "must be atomic or granular, and the type object",
-    ),
-    (
-        LIST_TYPE,
-        |place| {
-            place.is_set(LIST_TYPE)
-                && !(place.is("array") && matches!(place.word(LIST_TYPE), "atomic" | "set" | "map"))
-        },
-        "must be atomic, set or map, and the type array",
-    ),
-    (
-        LIST_TYPE,
-        |place| place.list_len(MAP_KEYS) > 0 && place.word(LIST_TYPE) != "map",
-        "must be map with x-kubernetes-list-map-keys",
-    ),
-    (
-        "items",
-        |place| place.word(LIST_TYPE) == "set" && !place.has_atomic_items(),
-        "must be atomic and not nullable with x-kubernetes-list-type set",
-    ),
-    (
-        MAP_KEYS,
-        |place| place.word(LIST_TYPE) == "map" && !place.has_keys(),
-        "must name scalar properties of the items, each once, that are not nullable and either required or have a default",
-    ),
-];
+/// The keywords that must not be set inside of `allOf`, `anyOf`, `oneOf` or `not`.
+const STRUCTURAL: &str = "type additionalProperties default title description nullable x-kubernetes-preserve-unknown-fields x-kubernetes-embedded-resource x-kubernetes-int-or-string x-kubernetes-list-map-keys x-kubernetes-list-type x-kubernetes-map-type x-kubernetes-validations";
 
 /// The errors of the keywords of one schema.
 pub(super) fn keyword_errors(place: &Place<'_>, path: &str) -> Vec<FieldError> {
+    let mut errors = forbidden_errors(place, path);
+    let mut wrong = |is_wrong: bool, key: &str, why: &str| {
+        let field = format!("{path}.{key}");
+        match place.schema.get(key) {
+            _ if !is_wrong => {}
+            Some(given) => errors.invalid(field, given.clone(), why),
+            None => errors.required(field, why),
+        }
+    };
+    let (type_name, is_embedded) = (place.word("type"), place.flag(EMBEDDED));
+    let why = "must not be empty to be structural";
+    wrong(place.is_type_missing(), "type", why);
+    let why = "must be one of array, boolean, integer, number, object, string";
+    let is_known = type_name.is_empty() || TYPES.contains(&type_name);
+    wrong(!is_known, "type", why);
+    let why = "must be object at the root and for an embedded resource";
+    let is_object = matches!(type_name, "" | "object");
+    wrong((place.is_root || is_embedded) && !is_object, "type", why);
+    let lacks_items = place.is("array") && place.items().is_none();
+    wrong(
+        place.is_declared.is_none() && lacks_items,
+        "items",
+        "must be a schema",
+    );
+    let is_false = place.schema.get(PRESERVE) == Some(&Value::Bool(false));
+    wrong(is_false, PRESERVE, "must be true or undefined");
+    let pattern = compile_pattern(place.word("pattern"));
+    wrong(
+        pattern.is_none(),
+        "pattern",
+        "must be a valid regular expression",
+    );
+    let is_open = place.flag(PRESERVE) || place.list_len("properties") > 0;
+    let why =
+        "must not be empty for an embedded resource without x-kubernetes-preserve-unknown-fields";
+    wrong(is_embedded && !is_open, "properties", why);
+    let why = "must have strings as apiVersion and kind and an object as metadata";
+    wrong(!place.has_own_types(), "properties", why);
+    let why = "must not specify anything of metadata other than name and generateName";
+    wrong(
+        place.is_root && place.describes_metadata(),
+        "properties",
+        why,
+    );
+    merge_keywords(place, &mut wrong);
+    errors
+}
+
+/// The keywords of how lists and maps are merged.
+fn merge_keywords(place: &Place<'_>, wrong: &mut impl FnMut(bool, &str, &str)) {
+    let is_valid = place.is("object") && matches!(place.word(MAP_TYPE), "atomic" | "granular");
+    let why = "must be atomic or granular, and the type object";
+    wrong(place.is_set(MAP_TYPE) && !is_valid, MAP_TYPE, why);
+    let list_type = place.word(LIST_TYPE);
+    let is_valid = place.is("array") && matches!(list_type, "atomic" | "set" | "map");
+    let why = "must be atomic, set or map, and the type array";
+    wrong(place.is_set(LIST_TYPE) && !is_valid, LIST_TYPE, why);
+    let why = "must be map with x-kubernetes-list-map-keys";
+    let has_keys = place.list_len(MAP_KEYS) > 0;
+    wrong(has_keys && list_type != "map", LIST_TYPE, why);
+    let why = "must be atomic and not nullable with x-kubernetes-list-type set";
+    wrong(
+        list_type == "set" && !place.has_atomic_items(),
+        "items",
+        why,
+    );
+    let why = "must name scalar properties of the items, each once, that are not nullable and either required or have a default";
+    wrong(list_type == "map" && !place.has_keys(), MAP_KEYS, why);
+}
+
+/// Keywords that must not be set, or not here.
+fn forbidden_errors(place: &Place<'_>, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    for (keywords, applies, why) in FORBIDDEN {
-        if applies(place) {
-            for key in keywords.split(' ').filter(|key| place.is_set(key)) {
-                errors.forbidden(format!("{path}.{key}"), why);
-            }
+    let mut forbid = |applies: bool, keywords: &str, why: &str| {
+        for key in keywords
+            .split(' ')
+            .filter(|key| applies && place.is_set(key))
+        {
+            errors.forbidden(format!("{path}.{key}"), why);
         }
-    }
-    for (key, is_wrong, why) in WRONG {
-        if is_wrong(place) {
-            let field = format!("{path}.{key}");
-            match place.schema.get(*key) {
-                Some(given) => errors.invalid(field, given.clone(), why),
-                None => errors.required(field, why),
-            }
-        }
-    }
+    };
+    let unknown = "id additionalItems patternProperties definitions dependencies $ref uniqueItems";
+    forbid(true, unknown, "is not supported");
+    let why = "must not be set at the root";
+    forbid(place.is_root, "nullable additionalProperties", why);
+    let restricts = place.list_len("properties") > 0 && place.restricts_others();
+    let why = "must not be set together with properties or for an embedded resource";
+    forbid(
+        restricts || place.flag(EMBEDDED),
+        "additionalProperties",
+        why,
+    );
+    let why = "must not be set with x-kubernetes-int-or-string";
+    forbid(place.flag(INT_OR_STRING), PRESERVE, why);
+    forbid(place.flag(INT_OR_STRING), EMBEDDED, why);
+    forbid(place.in_metadata, EMBEDDED, "must not be set in metadata");
+    let why = "must not be set for apiVersion, kind and metadata";
+    forbid(place.is_own_field, "default", why);
+    let why = "must not be set inside of allOf, anyOf, oneOf or not to be structural";
+    forbid(place.is_declared.is_some(), STRUCTURAL, why);
     if place.is_declared == Some(false) {
-        errors.required(
-            path,
-            "must be declared outside of allOf, anyOf, oneOf and not, too",
-        );
+        let why = "must be declared outside of allOf, anyOf, oneOf and not, too";
+        errors.required(path, why);
     }
-    let keys = || place.schema.keys().filter(|key| place.is_set(key));
-    if place.is_root && place.has_status && !keys().all(|key| AT_ROOT.split(' ').any(|k| k == key))
-    {
+    let mut keys = place.schema.keys().filter(|key| place.is_set(key));
+    let is_allowed = |key: &String| AT_ROOT.split(' ').any(|allowed| allowed == key);
+    if place.is_root && place.has_status && !keys.all(is_allowed) {
         let why = format!("must only have {AT_ROOT} at the root with a status subresource");
         errors.forbidden(path, &why);
     }
@@ -260,10 +218,7 @@ impl<'a> Place<'a> {
         let Some(metadata) = self.property("metadata") else {
             return false;
         };
-        let properties = metadata.get("properties").and_then(Value::as_object);
-        let mut names = properties
-            .into_iter()
-            .flat_map(|properties| properties.keys());
+        let mut names = entries(metadata, &["properties"]).map(|(name, _)| name);
         let mut keys = metadata.keys();
         keys.any(|key| !matches!(key.as_str(), "type" | "properties" | "default"))
             || names.any(|name| name != "name" && name != "generateName")
@@ -286,17 +241,15 @@ impl<'a> Place<'a> {
         let Some(items) = self.items() else {
             return false;
         };
-        let keys = self.schema.get(MAP_KEYS).and_then(Value::as_array);
-        let keys = keys.map_or(&[][..], Vec::as_slice);
+        let keys = list(self.schema, &[MAP_KEYS]);
         let is_true = |value: Option<&Value>| value == Some(&Value::Bool(true));
         let is_key = |index: usize, key: &Value| {
             let property = items.get("properties")?.get(key.as_str()?)?;
             let is_scalar = !matches!(property.get("type")?.as_str()?, "array" | "object");
-            let required = items.get("required").and_then(Value::as_array);
-            let is_present = required.is_some_and(|required| required.contains(key))
-                || property
-                    .get("default")
-                    .is_some_and(|default| !default.is_null());
+            let has_default = property
+                .get("default")
+                .is_some_and(|value| !value.is_null());
+            let is_present = has_default || list(items, &["required"]).contains(key);
             let is_new = !keys[..index].contains(key);
             Some(is_scalar && is_present && is_new && !is_true(property.get("nullable")))
         };

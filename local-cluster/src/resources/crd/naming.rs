@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use crate::conditions::{change_conditions, set_condition};
-use crate::object::{Object, at, child, is_condition_true, text};
+use crate::object::{Object, child, is_condition_true, map};
 
 /// The accepted names of the other definitions of a group.
 #[derive(Clone, Debug, Default)]
@@ -17,37 +17,32 @@ pub(crate) struct Names {
 impl Names {
     /// Adds the accepted names of another definition of the group.
     pub(crate) fn add(&mut self, other: &Object) {
-        let Some(names) = at(other, &["status", "acceptedNames"]).and_then(Value::as_object) else {
+        let Some(names) = map(other, &["status", "acceptedNames"]) else {
             return;
         };
-        let word = |key: &str| {
-            text(names, &[key])
-                .filter(|n| !n.is_empty())
-                .map(str::to_owned)
-        };
-        self.resources
-            .extend(["plural", "singular"].into_iter().filter_map(word));
-        self.resources.extend(short_names(names));
-        self.kinds
-            .extend(["kind", "listKind"].into_iter().filter_map(word));
+        for (key, value) in names {
+            let set = match key.as_str() {
+                "plural" | "singular" | "shortNames" => &mut self.resources,
+                "kind" | "listKind" => &mut self.kinds,
+                _ => continue,
+            };
+            set.extend(words(value).filter(|name| !name.is_empty()));
+        }
     }
 }
 
-fn short_names(names: &Object) -> impl Iterator<Item = String> {
-    let list = names.get("shortNames").and_then(Value::as_array);
-    list.into_iter()
-        .flatten()
+/// A name, or a list of names.
+fn words(value: &Value) -> impl Iterator<Item = String> {
+    let list = value.as_array().into_iter().flatten();
+    list.chain([value])
         .filter_map(|name| Some(name.as_str()?.to_owned()))
 }
 
 /// The definition with its accepted names and conditions; `None` if they are up to date.
 pub(crate) fn accept_names(crd: &Object, taken: &Names, now: &str) -> Option<Object> {
-    let requested = at(crd, &["spec", "names"]).and_then(Value::as_object)?;
-    let empty = Object::new();
-    let before = at(crd, &["status", "acceptedNames"])
-        .and_then(Value::as_object)
-        .unwrap_or(&empty);
-    let (accepted_names, conflict) = free_names(requested, before, taken);
+    let requested = map(crd, &["spec", "names"])?;
+    let before = map(crd, &["status", "acceptedNames"]).cloned();
+    let (accepted_names, conflict) = free_names(requested, before.unwrap_or_default(), taken);
     let accepted = match &conflict {
         None => ("True", "NoConflicts", "no conflicts found"),
         Some((reason, why)) => ("False", *reason, why.as_str()),
@@ -80,10 +75,9 @@ pub(crate) fn accept_names(crd: &Object, taken: &Names, now: &str) -> Option<Obj
 /// reason.
 fn free_names(
     requested: &Object,
-    before: &Object,
+    mut names: Object,
     taken: &Names,
 ) -> (Object, Option<(&'static str, String)>) {
-    let mut names = before.clone();
     let mut conflict = None;
     for (key, used, reason) in [
         ("plural", &taken.resources, "PluralConflict"),
@@ -92,13 +86,8 @@ fn free_names(
         ("kind", &taken.kinds, "KindConflict"),
         ("listKind", &taken.kinds, "ListKindConflict"),
     ] {
-        let words = |names: &Object| -> Vec<String> {
-            let word = names.get(key).and_then(Value::as_str).map(str::to_owned);
-            let list = short_names(names).filter(|_| key == "shortNames");
-            word.into_iter().chain(list).collect()
-        };
-        let own = words(before);
-        let wanted = words(requested).into_iter();
+        let own: Vec<String> = names.get(key).into_iter().flat_map(words).collect();
+        let wanted = requested.get(key).into_iter().flat_map(words);
         let why: Vec<String> = wanted
             .filter(|name| !own.contains(name) && used.contains(name))
             .map(|name| format!("{name:?} is already in use"))

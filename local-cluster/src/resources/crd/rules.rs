@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::field_error::FieldError;
-use crate::object::{Object, string};
+use crate::object::{Object, items, string};
 use crate::schema::{Node, RuleTree, ValidationRule, find_field};
 
 /// The limit on one rule.
@@ -13,45 +13,6 @@ const SCHEMA_LIMIT: u64 = 100_000_000;
 /// If all rules exceed their limit, this many of the most expensive are named.
 const NAMED: usize = 4;
 
-const REASONS: &[&str] = &[
-    "FieldValueDuplicate",
-    "FieldValueForbidden",
-    "FieldValueInvalid",
-    "FieldValueRequired",
-];
-
-/// A keyword, a condition, and a message.
-type Row = (&'static str, fn(&Value) -> bool, &'static str);
-
-/// Keywords of a rule with the condition under which they are wrong, and why.
-const WRONG: &[Row] = &[
-    (
-        "rule",
-        |rule| string(rule, "rule").trim().is_empty(),
-        "must be specified",
-    ),
-    (
-        "message",
-        |rule| is_blank(rule, "message") || has_lines(rule, "message"),
-        "must be one line, not blank",
-    ),
-    (
-        "message",
-        |rule| has_lines(rule, "rule") && string(rule, "message").trim().is_empty(),
-        "must be specified if the rule contains line breaks",
-    ),
-    (
-        "messageExpression",
-        |rule| is_blank(rule, "messageExpression"),
-        "must not be blank",
-    ),
-    (
-        "reason",
-        |rule| !string(rule, "reason").is_empty() && !REASONS.contains(&string(rule, "reason")),
-        "must be FieldValueDuplicate, FieldValueForbidden, FieldValueInvalid or FieldValueRequired",
-    ),
-];
-
 fn is_blank(rule: &Value, key: &str) -> bool {
     let text = string(rule, key);
     !text.is_empty() && text.trim().is_empty()
@@ -59,6 +20,39 @@ fn is_blank(rule: &Value, key: &str) -> bool {
 
 fn has_lines(rule: &Value, key: &str) -> bool {
     string(rule, key).trim().contains(['\n', '\r'])
+}
+
+/// Keywords of a rule that are wrong, and why.
+fn faults(rule: &Value, node: &Node) -> Vec<(&'static str, &'static str)> {
+    let (message, reason) = (string(rule, "message").trim(), string(rule, "reason"));
+    let mut faults = Vec::new();
+    if string(rule, "rule").trim().is_empty() {
+        faults.push(("rule", "must be specified"));
+    }
+    if is_blank(rule, "message") || has_lines(rule, "message") {
+        faults.push(("message", "must be one line, not blank"));
+    }
+    if has_lines(rule, "rule") && message.is_empty() {
+        let why = "must be specified if the rule contains line breaks";
+        faults.push(("message", why));
+    }
+    if is_blank(rule, "messageExpression") {
+        faults.push(("messageExpression", "must not be blank"));
+    }
+    if !matches!(
+        reason,
+        "" | "FieldValueDuplicate"
+            | "FieldValueForbidden"
+            | "FieldValueInvalid"
+            | "FieldValueRequired"
+    ) {
+        let why = "must be FieldValueDuplicate, FieldValueForbidden, FieldValueInvalid or FieldValueRequired";
+        faults.push(("reason", why));
+    }
+    if find_field(string(rule, "fieldPath"), node, true).is_none() {
+        faults.push(("fieldPath", "must be a valid path"));
+    }
+    faults
 }
 
 /// Errors of the rules of one schema. Around it are the path of a list whose items cannot be correlated,
@@ -71,19 +65,14 @@ pub(super) fn rule_errors(
     cost: &mut TotalCost,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let rules = schema
-        .get("x-kubernetes-validations")
-        .and_then(Value::as_array);
-    for (index, (rule, compiled)) in rules.into_iter().flatten().zip(&tree.rules).enumerate() {
+    let rules = items(schema, &["x-kubernetes-validations"]);
+    for (index, (rule, compiled)) in rules.zip(&tree.rules).enumerate() {
         let place = format!("{path}.x-kubernetes-validations[{index}]");
         let given = |key: &str| rule.get(key).cloned().unwrap_or_default();
         let invalid =
             |key: &str, why: &str| FieldError::invalid(format!("{place}.{key}"), &given(key), why);
-        let wrong = WRONG.iter().filter(|(_, is_wrong, _)| is_wrong(rule));
-        errors.extend(wrong.map(|(key, _, why)| invalid(key, why)));
-        if find_field(string(rule, "fieldPath"), node, true).is_none() {
-            errors.push(invalid("fieldPath", "must be a valid path"));
-        }
+        let faults = faults(rule, node).into_iter();
+        errors.extend(faults.map(|(key, why)| invalid(key, why)));
         match &compiled.program {
             Some(Err(why)) => errors.push(invalid("rule", why)),
             Some(Ok(program)) if program.uses_old_self => errors.extend(uncorrelatable.map(|list| {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::keywords::{Place, is_int_or_string, keyword_errors};
 use super::rules::{TotalCost, rule_errors};
 use crate::field_error::FieldError;
-use crate::object::{Object, text};
+use crate::object::{Object, entries, text};
 use crate::schema::{Node, RuleTree, default_errors};
 
 /// The deepest nesting of a schema, in levels of JSON.
@@ -123,8 +123,11 @@ impl SchemaWalk {
         }
         let is_resource = step.place.is_root
             || schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true));
-        for (name, property) in schemas(schema.get("properties")) {
-            let is_own = matches!(name, "apiVersion" | "kind" | "metadata");
+        for (name, property) in entries(schema, &["properties"]) {
+            let Value::Object(property) = property else {
+                continue;
+            };
+            let is_own = matches!(name.as_str(), "apiVersion" | "kind" | "metadata");
             let mut inner = below.to_property(property, name);
             inner.place.in_metadata |= is_own && is_resource;
             inner.place.is_own_field = is_own && step.place.is_root;
@@ -150,11 +153,6 @@ impl SchemaWalk {
             }
         }
     }
-}
-
-fn schemas(properties: Option<&Value>) -> impl Iterator<Item = (&str, &Object)> {
-    let properties = properties.and_then(Value::as_object).into_iter().flatten();
-    properties.filter_map(|(name, property)| Some((name.as_str(), property.as_object()?)))
 }
 
 impl<'a> Step<'a> {

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::{crd_defaults, crd_errors, kinds_of};
 use crate::object::object;
+use crate::tests::{json, rows};
 
 fn definition() -> Value {
     json!({
@@ -51,58 +52,32 @@ fn a_good_definition_is_accepted() {
     assert_eq!(found(definition(), None), [""; 0]);
 }
 
-/// Each schema has one error at the place and with the reason; an empty place stands for none.
-fn assert_schemas(pointer: &str, prefix: &str, rows: &[(Value, &str, &str)]) {
+/// Each row is a schema, the place of its only error and a part of why, or `ok`.
+fn assert_schemas(pointer: &str, prefix: &str, table: &str) {
     let root = "spec.versions[0].schema.openAPIV3Schema";
-    for (schema, place, why) in rows {
-        let found = changed(pointer, schema.clone());
-        if why.is_empty() {
-            assert_eq!(found, [""; 0], "{schema}");
-            continue;
-        }
+    for [schema, place, why] in rows(table) {
+        let found = changed(pointer, json(schema));
         let place = format!("{root}{prefix}{place}: ");
-        assert!(
-            found.len() == 1 && found[0].starts_with(&place) && found[0].contains(why),
-            "{schema}: {found:?} instead of {place}{why}"
-        );
+        let fits = match why {
+            "ok" => found.is_empty(),
+            why => found.len() == 1 && found[0].starts_with(&place) && found[0].contains(why),
+        };
+        assert!(fits, "{schema}: {found:?} instead of {place}{why}");
     }
 }
 
 #[test]
 fn definitions_are_consistent() {
-    for (pointer, value, expected) in [
-        (
-            "/metadata/name",
-            json!("other.x.io"),
-            "metadata.name: Invalid value: \"other.x.io\": must be spec.names.plural+\".\"+spec.group",
-        ),
-        (
-            "/spec/names/listKind",
-            json!("Pet"),
-            "spec.names.listKind: Invalid value: \"Pet\": kind and listKind may not be the same",
-        ),
-        (
-            "/spec/versions/0/storage",
-            json!(false),
-            "spec.versions: Forbidden: must have exactly one version marked as storage version",
-        ),
-        (
-            "/spec/preserveUnknownFields",
-            json!(true),
-            "spec.preserveUnknownFields: Invalid value: true: cannot set to true",
-        ),
-        (
-            "/spec/versions/0/selectableFields",
-            json!([{"jsonPath": ".spec.n"}, {"jsonPath": ".spec"}]),
-            "spec.versions[0].selectableFields[1].jsonPath: Invalid value: \".spec\": must be the path of",
-        ),
-        (
-            "/spec/versions/0/selectableFields",
-            json!([{"jsonPath": ".metadata.name"}]),
-            "spec.versions[0].selectableFields[0].jsonPath: Invalid value: \".metadata.name\"",
-        ),
-    ] {
-        let found = changed(pointer, value);
+    let table = r#"
+        /metadata/name | "other.x.io" | metadata.name: Invalid value: "other.x.io": must be spec.names.plural+"."+spec.group
+        /spec/names/listKind | "Pet" | spec.names.listKind: Invalid value: "Pet": kind and listKind may not be the same
+        /spec/versions/0/storage | false | spec.versions: Forbidden: must have exactly one version marked as storage version
+        /spec/preserveUnknownFields | true | spec.preserveUnknownFields: Invalid value: true: cannot set to true
+        /spec/versions/0/selectableFields | [{"jsonPath": ".spec.n"}, {"jsonPath": ".spec"}] | spec.versions[0].selectableFields[1].jsonPath: Invalid value: ".spec": must be the path of
+        /spec/versions/0/selectableFields | [{"jsonPath": ".metadata.name"}] | spec.versions[0].selectableFields[0].jsonPath: Invalid value: ".metadata.name"
+    "#;
+    for [pointer, value, expected] in rows(table) {
+        let found = changed(pointer, json(value));
         assert!(
             found.len() == 1 && found[0].starts_with(expected),
             "{found:?} instead of {expected}"
@@ -112,191 +87,51 @@ fn definitions_are_consistent() {
 
 #[test]
 fn schemas_must_be_structural() {
-    let key = json!({"type": "object", "properties": {"k": {"type": "string"}}});
-    let list = |list_type: &str, items: Value| json!({"type": "array", "items": items, "x-kubernetes-list-type": list_type});
-    let keyed = |items: Value, keys: Value| {
-        let mut schema = list("map", items);
-        schema["x-kubernetes-list-map-keys"] = keys;
-        schema
-    };
-    let with = |mut items: Value, key: &str, value: Value| {
-        items[key] = value;
-        items
-    };
-    let required = with(key.clone(), "required", json!(["k"]));
-    let rows = [
-        (json!({}), ".type", "Required value: must not be empty"),
-        (json!({"type": "array"}), ".items", "must be a schema"),
-        (
-            json!({"type": "array", "items": {}}),
-            ".items.type",
-            "must not be empty",
-        ),
-        (
-            json!({"type": "string", "anyOf": [{"type": "string"}]}),
-            ".anyOf[0].type",
-            "Forbidden: must not be set inside of allOf",
-        ),
-        (
-            json!({"type": "string", "allOf": [{"default": "x"}]}),
-            ".allOf[0].default",
-            "Forbidden",
-        ),
-        (
-            json!({"type": "object", "not": {"x-kubernetes-validations": [{"rule": "true"}]}}),
-            ".not.x-kubernetes-validations",
-            "Forbidden",
-        ),
-        (
-            json!({"type": "string", "pattern": "("}),
-            ".pattern",
-            "must be a valid regular expression",
-        ),
-        (
-            json!({"type": "object", "x-kubernetes-embedded-resource": true}),
-            ".properties",
-            "Required value: must not be empty for an embedded resource",
-        ),
-        (
-            json!({"x-kubernetes-int-or-string": true, "x-kubernetes-preserve-unknown-fields": true}),
-            ".x-kubernetes-preserve-unknown-fields",
-            "must not be set with x-kubernetes-int-or-string",
-        ),
-        (
-            json!({"type": "object", "$ref": "#/x"}),
-            ".$ref",
-            "is not supported",
-        ),
-        (json!({"type": "text"}), ".type", "must be one of array"),
-        (
-            json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}),
-            ".uniqueItems",
-            "is not supported",
-        ),
-        (
-            json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "string"}}),
-            ".additionalProperties",
-            "must not be set together with properties",
-        ),
-        (
-            json!({"type": "object", "x-kubernetes-preserve-unknown-fields": false}),
-            ".x-kubernetes-preserve-unknown-fields",
-            "must be true or undefined",
-        ),
-        (
-            json!({"type": "object", "x-kubernetes-map-type": "loose"}),
-            ".x-kubernetes-map-type",
-            "must be atomic or granular",
-        ),
-        (
-            list("bag", json!({"type": "string"})),
-            ".x-kubernetes-list-type",
-            "must be atomic, set or map",
-        ),
-        (
-            list("set", json!({"type": "object"})),
-            ".items",
-            "must be atomic",
-        ),
-        (
-            list("set", json!({"type": "string", "nullable": true})),
-            ".items",
-            "not nullable",
-        ),
-        (
-            list("map", key.clone()),
-            ".x-kubernetes-list-map-keys",
-            "Required value: must name scalar",
-        ),
-        (
-            keyed(key, json!(["k"])),
-            ".x-kubernetes-list-map-keys",
-            "either required or have a default",
-        ),
-        (
-            keyed(required.clone(), json!(["k", "k"])),
-            ".x-kubernetes-list-map-keys",
-            "each once",
-        ),
-        (
-            keyed(required.clone(), json!(["l"])),
-            ".x-kubernetes-list-map-keys",
-            "properties of the items",
-        ),
-        (keyed(required, json!(["k"])), "", ""),
-        (
-            json!({"type": "object", "properties": {"n": {"type": "integer", "default": "x"}}}),
-            ".properties[n].default",
-            "Invalid value: \"string\":  in body must be of type integer: \"string\"",
-        ),
-        (
-            json!({"type": "object", "default": {"odd": 1}, "properties": {"n": {"type": "integer"}}}),
-            ".default",
-            "Invalid value: {\"odd\":1}: must not have unknown fields",
-        ),
-        (
-            json!({"type": "string", "default": "a", "x-kubernetes-validations": [{"rule": "self == 'b'"}]}),
-            ".default",
-            "Invalid value: \"a\": failed rule: self == 'b'",
-        ),
-        // The older notation of int-or-string.
-        (
-            json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]}),
-            "",
-            "",
-        ),
-    ];
-    assert_schemas(SPEC, ".properties[spec]", &rows);
-    let rows = [
-        (json!({}), ".type", "Required value: must not be empty"),
-        (
-            json!({"type": "string"}),
-            ".type",
-            "must be object at the root",
-        ),
-        (
-            json!({"type": "object", "nullable": true}),
-            ".nullable",
-            "Forbidden: must not be set at the root",
-        ),
-        (
-            json!({"type": "object", "additionalProperties": {"type": "string"}}),
-            ".additionalProperties",
-            "Forbidden: must not be set at the root",
-        ),
-        (
-            json!({"type": "object", "properties": {"kind": {"type": "integer"}}}),
-            ".properties",
-            "must have strings as apiVersion and kind",
-        ),
-        (
-            json!({"type": "object", "properties": {"kind": {"type": "string", "default": "K"}}}),
-            ".properties[kind].default",
-            "must not be set for apiVersion, kind and metadata",
-        ),
-        (
-            json!({"type": "object", "properties": {"metadata": {"type": "object", "properties": {"labels": {"type": "object"}}}}}),
-            ".properties",
-            "must not specify anything of metadata other than name and generateName",
-        ),
-        (
-            json!({"type": "object", "anyOf": [{"properties": {"x": {"minimum": 1}}}]}),
-            ".anyOf[0].properties[x]",
-            "Required value: must be declared outside of allOf",
-        ),
-    ];
-    assert_schemas(ROOT, "", &rows);
+    let table = r##"
+        {} | .type | Required value: must not be empty
+        {"type": "array"} | .items | must be a schema
+        {"type": "array", "items": {}} | .items.type | must not be empty
+        {"type": "string", "anyOf": [{"type": "string"}]} | .anyOf[0].type | Forbidden: must not be set inside of allOf
+        {"type": "string", "allOf": [{"default": "x"}]} | .allOf[0].default | Forbidden
+        {"type": "object", "not": {"x-kubernetes-validations": [{"rule": "true"}]}} | .not.x-kubernetes-validations | Forbidden
+        {"type": "string", "pattern": "("} | .pattern | must be a valid regular expression
+        {"type": "object", "x-kubernetes-embedded-resource": true} | .properties | Required value: must not be empty for an embedded resource
+        {"x-kubernetes-int-or-string": true, "x-kubernetes-preserve-unknown-fields": true} | .x-kubernetes-preserve-unknown-fields | must not be set with x-kubernetes-int-or-string
+        {"type": "object", "$ref": "#/x"} | .$ref | is not supported
+        {"type": "text"} | .type | must be one of array
+        {"type": "array", "items": {"type": "string"}, "uniqueItems": true} | .uniqueItems | is not supported
+        {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "string"}} | .additionalProperties | must not be set together with properties
+        {"type": "object", "x-kubernetes-preserve-unknown-fields": false} | .x-kubernetes-preserve-unknown-fields | must be true or undefined
+        {"type": "object", "x-kubernetes-map-type": "loose"} | .x-kubernetes-map-type | must be atomic or granular
+        {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "bag"} | .x-kubernetes-list-type | must be atomic, set or map
+        {"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "set"} | .items | must be atomic
+        {"type": "array", "items": {"type": "string", "nullable": true}, "x-kubernetes-list-type": "set"} | .items | not nullable
+        {"type": "array", "items": {"type": "object", "properties": {"k": {"type": "string"}}}, "x-kubernetes-list-type": "map"} | .x-kubernetes-list-map-keys | Required value: must name scalar
+        {"type": "array", "items": {"type": "object", "properties": {"k": {"type": "string"}}}, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]} | .x-kubernetes-list-map-keys | either required or have a default
+        {"type": "array", "items": {"type": "object", "properties": {"k": {"type": "string"}}, "required": ["k"]}, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k", "k"]} | .x-kubernetes-list-map-keys | each once
+        {"type": "array", "items": {"type": "object", "properties": {"k": {"type": "string"}}, "required": ["k"]}, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["l"]} | .x-kubernetes-list-map-keys | properties of the items
+        {"type": "array", "items": {"type": "object", "properties": {"k": {"type": "string"}}, "required": ["k"]}, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]} | . | ok
+        {"type": "object", "properties": {"n": {"type": "integer", "default": "x"}}} | .properties[n].default | Invalid value: "string":  in body must be of type integer: "string"
+        {"type": "object", "default": {"odd": 1}, "properties": {"n": {"type": "integer"}}} | .default | Invalid value: {"odd":1}: must not have unknown fields
+        {"type": "string", "default": "a", "x-kubernetes-validations": [{"rule": "self == 'b'"}]} | .default | Invalid value: "a": failed rule: self == 'b'
+        {"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]} | . | ok
+    "##;
+    assert_schemas(SPEC, ".properties[spec]", table);
+    let table = r#"
+        {} | .type | Required value: must not be empty
+        {"type": "string"} | .type | must be object at the root
+        {"type": "object", "nullable": true} | .nullable | Forbidden: must not be set at the root
+        {"type": "object", "additionalProperties": {"type": "string"}} | .additionalProperties | Forbidden: must not be set at the root
+        {"type": "object", "properties": {"kind": {"type": "integer"}}} | .properties | must have strings as apiVersion and kind
+        {"type": "object", "properties": {"kind": {"type": "string", "default": "K"}}} | .properties[kind].default | must not be set for apiVersion, kind and metadata
+        {"type": "object", "properties": {"metadata": {"type": "object", "properties": {"labels": {"type": "object"}}}}} | .properties | must not specify anything of metadata other than name and generateName
+        {"type": "object", "anyOf": [{"properties": {"x": {"minimum": 1}}}]} | .anyOf[0].properties[x] | Required value: must be declared outside of allOf
+    "#;
+    assert_schemas(ROOT, "", table);
     let mut crd = definition();
-    set(
-        &mut crd,
-        "/spec/versions/0/subresources",
-        json!({"status": {}}),
-    );
-    set(
-        &mut crd,
-        ROOT,
-        json!({"type": "object", "allOf": [{"minProperties": 1}]}),
-    );
+    crd["spec"]["versions"][0]["subresources"] = json!({"status": {}});
+    let schema = json!({"type": "object", "allOf": [{"minProperties": 1}]});
+    set(&mut crd, ROOT, schema);
     let refused = found(crd, None);
     assert!(
         refused.len() == 1 && refused[0].contains("at the root with a status subresource"),
@@ -308,53 +143,31 @@ fn schemas_must_be_structural() {
 fn rules_must_compile() {
     let place =
         "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0]";
-    let about = |rule: Value| {
+    let about = |rule: &str| {
+        let rule = json(rule);
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "x-kubernetes-validations": [rule]});
         changed(SPEC, schema)
     };
+    let good = r#"{"rule": "self.n > 1", "fieldPath": ".n", "reason": "FieldValueRequired"}"#;
+    assert!(about(good).is_empty());
+    let unknown = about(r#"{"rule": "self.m > 1", "message": "m"}"#);
+    let expected = ".rule: Invalid value: \"self.m > 1\": compilation failed: ERROR: <input>:1:5: undefined field 'm'\n | self.m > 1\n | ....^";
     assert!(
-        about(json!({"rule": "self.n > 1", "fieldPath": ".n", "reason": "FieldValueRequired"}))
-            .is_empty()
+        unknown[0].starts_with(&format!("{place}{expected}")),
+        "{unknown:?}"
     );
-    for (rule, expected) in [
-        (
-            json!({"rule": "self.m > 1", "message": "m"}),
-            ".rule: Invalid value: \"self.m > 1\": compilation failed: ERROR: <input>:1:5: undefined field 'm'\n | self.m > 1\n | ....^",
-        ),
-        (
-            json!({"rule": " "}),
-            ".rule: Invalid value: \" \": must be specified",
-        ),
-        (
-            json!({"rule": "true", "message": " "}),
-            ".message: Invalid value: \" \": must be one line, not blank",
-        ),
-        (
-            json!({"rule": "true", "message": "a\nb"}),
-            ".message: Invalid value: \"a\\nb\": must be one line, not blank",
-        ),
-        (
-            json!({"rule": "true\n&& true"}),
-            ".message: Invalid value: null: must be specified if the rule contains line breaks",
-        ),
-        (
-            json!({"rule": "true", "reason": "Odd"}),
-            ".reason: Invalid value: \"Odd\": must be FieldValueDuplicate",
-        ),
-        (
-            json!({"rule": "true", "fieldPath": ".m"}),
-            ".fieldPath: Invalid value: \".m\": must be a valid path",
-        ),
-        (
-            json!({"rule": "true", "messageExpression": "self.n"}),
-            ".messageExpression: Invalid value: \"self.n\": messageExpression must evaluate to a string",
-        ),
-        (
-            json!({"rule": "true", "optionalOldSelf": true}),
-            ".optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule",
-        ),
-    ] {
-        let found = about(rule.clone());
+    let table = r#"
+        {"rule": " "} | .rule: Invalid value: " ": must be specified
+        {"rule": "true", "message": " "} | .message: Invalid value: " ": must be one line, not blank
+        {"rule": "true", "message": "a\nb"} | .message: Invalid value: "a\nb": must be one line, not blank
+        {"rule": "true\n&& true"} | .message: Invalid value: null: must be specified if the rule contains line breaks
+        {"rule": "true", "reason": "Odd"} | .reason: Invalid value: "Odd": must be FieldValueDuplicate
+        {"rule": "true", "fieldPath": ".m"} | .fieldPath: Invalid value: ".m": must be a valid path
+        {"rule": "true", "messageExpression": "self.n"} | .messageExpression: Invalid value: "self.n": messageExpression must evaluate to a string
+        {"rule": "true", "optionalOldSelf": true} | .optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule
+    "#;
+    for [rule, expected] in rows(table) {
+        let found = about(rule);
         assert!(
             found.len() == 1 && found[0].starts_with(&format!("{place}{expected}")),
             "{rule}: {found:?}"
@@ -377,7 +190,7 @@ fn versions_become_kinds() {
         json!({"scale": {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}});
     let custom = kinds_of(&object(crd)).remove(0).custom.unwrap();
     assert_eq!(custom.selectable, ["spec.n"]);
-    assert_eq!(custom.columns[0].path, ".metadata.creationTimestamp");
+    assert_eq!(custom.columns[0].json_path, ".metadata.creationTimestamp");
     let scale = custom.scale.unwrap();
     assert_eq!(
         (scale.spec_path.as_str(), scale.selector_path),

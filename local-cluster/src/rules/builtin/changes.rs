@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{services, table};
 use crate::field_error::{ErrorList as _, FieldError};
-use crate::object::Object;
+use crate::object::{Object, dotted, is_empty, items_in, maps_in};
 use crate::resources::Kind;
 
 const CHANGEABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations`,`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
@@ -61,19 +61,15 @@ fn pod_error(before: &Object, next: &Object) -> Option<FieldError> {
 fn without_mutable_fields(spec: &Value, old: &Value) -> Value {
     let mut spec = without_empty(spec);
     for list in ["containers", "initContainers"] {
-        let containers = spec.get_mut(list).and_then(Value::as_array_mut);
-        for container in containers.into_iter().flatten() {
-            container
-                .as_object_mut()
-                .map(|fields| fields.remove("image"));
+        for container in maps_in(spec.get_mut(list)) {
+            container.remove("image");
         }
     }
     let grace = old
         .get("terminationGracePeriodSeconds")
         .and_then(Value::as_i64);
     let was_negative = grace.is_some_and(|seconds| seconds < 0);
-    let gates = old.get("schedulingGates").and_then(Value::as_array);
-    let is_gated = gates.is_some_and(|gates| !gates.is_empty());
+    let is_gated = items_in(old, "schedulingGates").next().is_some();
     if let Some(fields) = spec.as_object_mut() {
         fields.retain(|name, value| match name.as_str() {
             "activeDeadlineSeconds" | "tolerations" => false,
@@ -90,30 +86,19 @@ fn without_mutable_fields(spec: &Value, old: &Value) -> Value {
 
 /// The value at a path such as `spec.type`, null if it is missing.
 pub(super) fn json_at(object: &Object, path: &str) -> Value {
-    let mut fields = path.split('.');
-    let mut value = fields.next().and_then(|field| object.get(field));
-    for field in fields {
-        value = value.and_then(|value| value.get(field));
-    }
-    value.cloned().unwrap_or_default()
+    dotted(object, path).cloned().unwrap_or_default()
 }
 
 /// The value without empty fields, which Kubernetes' types do not distinguish from missing ones.
 fn without_empty(value: &Value) -> Value {
-    let is_nothing = |value: &Value| match value {
-        Value::Null => true,
-        Value::Array(list) => list.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::String(text) => text.is_empty(),
-        _ => false,
-    };
     match value {
         Value::Array(list) => list.iter().map(without_empty).collect(),
         Value::Object(map) => {
             let fields = map
                 .iter()
                 .map(|(key, value)| (key.clone(), without_empty(value)));
-            Value::Object(fields.filter(|(_, value)| !is_nothing(value)).collect())
+            let set = fields.filter(|(_, value)| !is_empty(value) && *value != "");
+            Value::Object(set.collect())
         }
         plain => plain.clone(),
     }

@@ -2,18 +2,14 @@
 
 use std::net::IpAddr;
 
-use serde_json::Value;
-
 use crate::addresses::is_local_pod;
 use crate::field_error::{ErrorList as _, FieldError};
 use crate::names;
-use crate::object::{Object, items, text};
+use crate::object::{Object, items, items_in, maps_in, text};
 
 /// Drops `deprecatedTopology`, which clients of `v1` cannot write.
 pub(super) fn drop_ignored_fields(slice: &mut Object) {
-    let endpoints = slice.get_mut("endpoints").and_then(Value::as_array_mut);
-    let endpoints = endpoints.into_iter().flatten();
-    for endpoint in endpoints.filter_map(Value::as_object_mut) {
+    for endpoint in maps_in(slice.get_mut("endpoints")) {
         endpoint.remove("deprecatedTopology");
     }
 }
@@ -23,8 +19,7 @@ pub(super) fn address_errors(slice: &Object) -> Vec<FieldError> {
     let address_type = text(slice, &["addressType"]).unwrap_or_default();
     let mut errors = Vec::new();
     for (index, endpoint) in items(slice, &["endpoints"]).enumerate() {
-        let addresses = endpoint.get("addresses").and_then(Value::as_array);
-        for (number, address) in addresses.into_iter().flatten().enumerate() {
+        for (number, address) in items_in(endpoint, "addresses").enumerate() {
             let address = address.as_str().unwrap_or_default();
             let why = match address_type {
                 "IPv4" | "IPv6" => ip_fault(address, address_type),

@@ -7,11 +7,10 @@ use serde_json::{Value, json};
 use crate::addresses::{has_node_ports, node_port, protocol, type_of};
 use crate::field_error::{ErrorList as _, FieldError};
 use crate::names;
-use crate::object::{Object, at, string, text};
+use crate::object::{Object, at, list, maps_in, string, text};
 
 fn ports(service: &Object) -> &[Value] {
-    let ports = at(service, &["spec", "ports"]).and_then(Value::as_array);
-    ports.map_or(&[], Vec::as_slice)
+    list(service, &["spec", "ports"])
 }
 
 fn is_headless(service: &Object) -> bool {
@@ -89,8 +88,7 @@ pub(super) fn drop_dependent_fields(before: &Object, next: &mut Object) {
         spec.insert("clusterIPs".to_owned(), json!([ip]));
     }
     if loses_ports && keeps_ports {
-        let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
-        for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
+        for port in maps_in(spec.get_mut("ports")) {
             port.remove("nodePort");
         }
     }

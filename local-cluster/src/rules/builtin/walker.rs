@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::field_error::{ErrorList as _, FieldError};
-use crate::object::Object;
+use crate::object::{Object, is_empty};
 
 /// The values at a path, and what they must fulfil; the first check that fails is reported.
 ///
@@ -118,14 +118,8 @@ fn select<'a>(path: &str, parents: &[Match<'a>]) -> Vec<Match<'a>> {
     }
 }
 
-fn is_empty(value: Option<&Value>) -> bool {
-    match value {
-        None => true,
-        Some(Value::String(text)) => text.is_empty(),
-        Some(Value::Array(list)) => list.is_empty(),
-        Some(Value::Object(map)) => map.is_empty(),
-        Some(_) => false,
-    }
+fn is_unset(value: Option<&Value>) -> bool {
+    value.is_none_or(|value| is_empty(value) || *value == "")
 }
 
 impl Check {
@@ -135,7 +129,7 @@ impl Check {
             return errors;
         };
         match (self, value) {
-            (Self::Required, value) if is_empty(value) => errors.required(field, ""),
+            (Self::Required, value) if is_unset(value) => errors.required(field, ""),
             (Self::UniqueText, value) => {
                 let text = value.and_then(Value::as_str).unwrap_or_default();
                 if !seen.insert((one.list, text.to_owned())) {
@@ -143,7 +137,7 @@ impl Check {
                 }
             }
             // An empty text is a missing one.
-            (_, value) if is_empty(value) => {}
+            (_, value) if is_unset(value) => {}
             (Self::Unique, Some(value)) if !seen.insert((one.list, value.to_string())) => {
                 errors.duplicate(field, value.clone());
             }

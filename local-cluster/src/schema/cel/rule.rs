@@ -10,6 +10,7 @@ use super::check::{self, RuleScope};
 use super::types::Type;
 use super::{cost, repair, stack};
 use crate::field_error::ErrorType;
+use crate::object::{items_in, string};
 use crate::schema::node::{AdditionalProperties, Node};
 
 /// Parsing takes stack for each operator; rules that people write have far fewer.
@@ -97,18 +98,12 @@ pub(crate) struct Program {
 
 impl ValidationRule {
     fn read_all(schema: &Value, node: &Node, root: bool) -> Vec<Self> {
-        let rules = schema
-            .get("x-kubernetes-validations")
-            .and_then(Value::as_array);
-        rules
-            .into_iter()
-            .flatten()
-            .map(|rule| Self::read(rule, node, root))
-            .collect()
+        let rules = items_in(schema, "x-kubernetes-validations");
+        rules.map(|rule| Self::read(rule, node, root)).collect()
     }
 
     fn read(rule: &Value, node: &Node, root: bool) -> Self {
-        let word = |key: &str| rule.get(key).and_then(Value::as_str).unwrap_or_default();
+        let word = |key: &str| string(rule, key);
         let optional_old_self = rule.get("optionalOldSelf").and_then(Value::as_bool) == Some(true);
         let scope = RuleScope {
             node,

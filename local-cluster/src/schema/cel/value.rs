@@ -73,35 +73,14 @@ fn text_value(node: Option<&Node>, text: &str) -> Value {
     special.unwrap_or_else(|| Value::String(Arc::new(text.to_owned())))
 }
 
-/// Words that CEL reserves.
-const RESERVED: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
-
 /// The escaped name of a field; `None` if rules cannot refer to it.
 pub(super) fn escape(name: &str) -> Option<String> {
-    if RESERVED.contains(&name) {
-        return Some(format!("__{name}__"));
+    // Words that CEL reserves.
+    match name {
+        "true" | "false" | "null" | "in" | "as" | "break" | "const" | "continue" | "else"
+        | "for" | "function" | "if" | "import" | "let" | "loop" | "package" | "namespace"
+        | "return" | "var" | "void" | "while" => return Some(format!("__{name}__")),
+        _ => {}
     }
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;

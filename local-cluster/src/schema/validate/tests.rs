@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::validate;
 use crate::schema::correlate::CorrelatedValue;
 use crate::schema::node::Node;
+use crate::tests::{json, rows};
 
 fn found(schema: Value, value: Value) -> Vec<String> {
     let node = Node::read(&schema);
@@ -34,194 +35,42 @@ fn about(schema: Value, value: Value) -> Vec<String> {
 
 #[test]
 fn errors_of_each_keyword_are_worded_like_kubernetes() {
-    for (schema, good, bad, expected) in [
-        (
-            json!({"type": "string"}),
-            json!("a"),
-            json!(1),
-            "TypeInvalid spec.x: Invalid value: \"integer\": spec.x in body must be of type string: \"integer\"",
-        ),
-        (
-            json!({"type": "integer"}),
-            json!(1.0),
-            json!("1"),
-            "TypeInvalid spec.x: Invalid value: \"string\": spec.x in body must be of type integer: \"string\"",
-        ),
-        (
-            json!({"type": "boolean", "nullable": true}),
-            json!(null),
-            json!("true"),
-            "TypeInvalid spec.x: Invalid value: \"string\": spec.x in body must be of type boolean: \"string\"",
-        ),
-        (
-            json!({"type": "object"}),
-            json!({}),
-            json!(null),
-            "TypeInvalid spec.x: Invalid value: \"null\": spec.x in body must be of type object: \"null\"",
-        ),
-        (
-            json!({"x-kubernetes-int-or-string": true}),
-            json!("80%"),
-            json!(true),
-            "TypeInvalid spec.x: Invalid value: \"boolean\": spec.x in body must be of type integer,string: \"boolean\"",
-        ),
-        (
-            json!({"type": "string", "enum": ["a", "b"]}),
-            json!("a"),
-            json!("c"),
-            "NotSupported spec.x: Unsupported value: \"c\": supported values: \"a\", \"b\"",
-        ),
-        (
-            json!({"type": "integer", "enum": [1, 2]}),
-            json!(2),
-            json!(3),
-            "NotSupported spec.x: Unsupported value: 3: supported values: \"1\", \"2\"",
-        ),
-        (
-            json!({"type": "integer", "minimum": 1}),
-            json!(1),
-            json!(0),
-            "Invalid spec.x: Invalid value: 0: spec.x in body should be greater than or equal to 1",
-        ),
-        (
-            json!({"type": "integer", "minimum": 1, "exclusiveMinimum": true}),
-            json!(2),
-            json!(1),
-            "Invalid spec.x: Invalid value: 1: spec.x in body should be greater than 1",
-        ),
-        (
-            json!({"type": "number", "maximum": 0.5}),
-            json!(0.5),
-            json!(1.5),
-            "Invalid spec.x: Invalid value: 1.5: spec.x in body should be less than or equal to 0.5",
-        ),
-        (
-            json!({"type": "number", "maximum": 1, "exclusiveMaximum": true}),
-            json!(0.5),
-            json!(1.0),
-            "Invalid spec.x: Invalid value: 1: spec.x in body should be less than 1",
-        ),
-        (
-            json!({"type": "integer", "multipleOf": 3}),
-            json!(9),
-            json!(10),
-            "Invalid spec.x: Invalid value: 10: spec.x in body should be a multiple of 3",
-        ),
-        (
-            json!({"type": "number", "multipleOf": 0.1}),
-            json!(0.3),
-            json!(0.35),
-            "Invalid spec.x: Invalid value: 0.35: spec.x in body should be a multiple of 0.1",
-        ),
-        (
-            json!({"type": "integer", "format": "int32"}),
-            json!(2_147_483_647),
-            json!(2_147_483_648_u32),
-            "Invalid <nil>: Invalid value: \"\": Checked value must be of type integer with format int32 in spec.x",
-        ),
-        (
-            json!({"type": "string", "minLength": 2}),
-            json!("äö"),
-            json!("a"),
-            "Invalid spec.x: Invalid value: \"a\": spec.x in body should be at least 2 chars long",
-        ),
-        (
-            json!({"type": "string", "maxLength": 2}),
-            json!("äö"),
-            json!("abc"),
-            "TooLong spec.x: Too long: may not be more than 2 bytes",
-        ),
-        (
-            json!({"type": "string", "maxLength": 1}),
-            json!("a"),
-            json!("ab"),
-            "TooLong spec.x: Too long: may not be more than 1 byte",
-        ),
-        (
-            json!({"type": "string", "pattern": "^[a-z]+$"}),
-            json!("a"),
-            json!("A"),
-            "Invalid spec.x: Invalid value: \"A\": spec.x in body should match '^[a-z]+$'",
-        ),
-        (
-            json!({"type": "string", "format": "date-time"}),
-            json!("2026-01-01T00:00:00Z"),
-            json!("soon"),
-            "TypeInvalid spec.x: Invalid value: \"soon\": spec.x in body must be of type date-time: \"soon\"",
-        ),
-        (
-            json!({"type": "string", "format": "made-up"}),
-            json!("anything"),
-            json!(1),
-            "TypeInvalid spec.x: Invalid value: \"integer\": spec.x in body must be of type string: \"integer\"",
-        ),
-        (
-            json!({"type": "array", "minItems": 1, "items": {"type": "string"}}),
-            json!(["a"]),
-            json!([]),
-            "Invalid spec.x: Invalid value: 0: spec.x in body should have at least 1 items",
-        ),
-        (
-            json!({"type": "array", "maxItems": 1, "items": {"type": "string"}}),
-            json!(["a"]),
-            json!(["a", "b"]),
-            "TooMany spec.x: Too many: 2: must have at most 1 item",
-        ),
-        (
-            json!({"type": "array", "uniqueItems": true}),
-            json!([1, 2]),
-            json!([1, 1]),
-            "Invalid spec.x: Invalid value: \"\": spec.x in body shouldn't contain duplicates",
-        ),
-        (
-            json!({"type": "array", "items": {"type": "string"}}),
-            json!(["a"]),
-            json!(["a", 1]),
-            "TypeInvalid spec.x[1]: Invalid value: \"integer\": spec.x[1] in body must be of type string: \"integer\"",
-        ),
-        (
-            json!({"type": "object", "minProperties": 1}),
-            json!({"a": 1}),
-            json!({}),
-            "Invalid spec.x: Invalid value: 0: spec.x in body should have at least 1 properties",
-        ),
-        (
-            json!({"type": "object", "maxProperties": 1}),
-            json!({"a": 1}),
-            json!({"a": 1, "b": 2}),
-            "TooMany spec.x: Too many: 2: must have at most 1 item",
-        ),
-        (
-            json!({"type": "object", "additionalProperties": {"type": "string"}}),
-            json!({"a": "b"}),
-            json!({"a.b/c": 1}),
-            "TypeInvalid spec.x.a.b/c: Invalid value: \"integer\": spec.x.a.b/c in body must be of type string: \"integer\"",
-        ),
-        (
-            json!({"type": "object", "additionalProperties": false, "properties": {"a": {}}}),
-            json!({"a": "b"}),
-            json!({"b": 1}),
-            "Invalid spec.x: Invalid value: \"b\": spec.x.b in body is a forbidden property",
-        ),
-        (
-            json!({"type": "object", "required": ["a"]}),
-            json!({"a": null}),
-            json!({}),
-            "Required spec.x.a: Required value",
-        ),
-        (
-            json!({"type": "integer", "not": {"enum": [5]}}),
-            json!(4),
-            json!(5),
-            "Invalid <nil>: Invalid value: \"\": \"spec.x\" must not validate the schema (not)",
-        ),
-    ] {
-        assert_eq!(
-            about(schema.clone(), good.clone()),
-            [""; 0],
-            "{schema} {good}"
-        );
-        assert_eq!(about(schema.clone(), bad), [expected], "{schema}");
+    let table = r#"
+        {"type": "string"} | "a" | 1 | TypeInvalid spec.x: Invalid value: "integer": spec.x in body must be of type string: "integer"
+        {"type": "integer"} | 1.0 | "1" | TypeInvalid spec.x: Invalid value: "string": spec.x in body must be of type integer: "string"
+        {"type": "boolean", "nullable": true} | null | "true" | TypeInvalid spec.x: Invalid value: "string": spec.x in body must be of type boolean: "string"
+        {"type": "object"} | {} | null | TypeInvalid spec.x: Invalid value: "null": spec.x in body must be of type object: "null"
+        {"x-kubernetes-int-or-string": true} | "80%" | true | TypeInvalid spec.x: Invalid value: "boolean": spec.x in body must be of type integer,string: "boolean"
+        {"type": "string", "enum": ["a", "b"]} | "a" | "c" | NotSupported spec.x: Unsupported value: "c": supported values: "a", "b"
+        {"type": "integer", "enum": [1, 2]} | 2 | 3 | NotSupported spec.x: Unsupported value: 3: supported values: "1", "2"
+        {"type": "integer", "minimum": 1} | 1 | 0 | Invalid spec.x: Invalid value: 0: spec.x in body should be greater than or equal to 1
+        {"type": "integer", "minimum": 1, "exclusiveMinimum": true} | 2 | 1 | Invalid spec.x: Invalid value: 1: spec.x in body should be greater than 1
+        {"type": "number", "maximum": 0.5} | 0.5 | 1.5 | Invalid spec.x: Invalid value: 1.5: spec.x in body should be less than or equal to 0.5
+        {"type": "number", "maximum": 1, "exclusiveMaximum": true} | 0.5 | 1.0 | Invalid spec.x: Invalid value: 1: spec.x in body should be less than 1
+        {"type": "integer", "multipleOf": 3} | 9 | 10 | Invalid spec.x: Invalid value: 10: spec.x in body should be a multiple of 3
+        {"type": "number", "multipleOf": 0.1} | 0.3 | 0.35 | Invalid spec.x: Invalid value: 0.35: spec.x in body should be a multiple of 0.1
+        {"type": "integer", "format": "int32"} | 2147483647 | 2147483648 | Invalid <nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.x
+        {"type": "string", "minLength": 2} | "äö" | "a" | Invalid spec.x: Invalid value: "a": spec.x in body should be at least 2 chars long
+        {"type": "string", "maxLength": 2} | "äö" | "abc" | TooLong spec.x: Too long: may not be more than 2 bytes
+        {"type": "string", "maxLength": 1} | "a" | "ab" | TooLong spec.x: Too long: may not be more than 1 byte
+        {"type": "string", "pattern": "^[a-z]+$"} | "a" | "A" | Invalid spec.x: Invalid value: "A": spec.x in body should match '^[a-z]+$'
+        {"type": "string", "format": "date-time"} | "2026-01-01T00:00:00Z" | "soon" | TypeInvalid spec.x: Invalid value: "soon": spec.x in body must be of type date-time: "soon"
+        {"type": "string", "format": "made-up"} | "anything" | 1 | TypeInvalid spec.x: Invalid value: "integer": spec.x in body must be of type string: "integer"
+        {"type": "array", "minItems": 1, "items": {"type": "string"}} | ["a"] | [] | Invalid spec.x: Invalid value: 0: spec.x in body should have at least 1 items
+        {"type": "array", "maxItems": 1, "items": {"type": "string"}} | ["a"] | ["a", "b"] | TooMany spec.x: Too many: 2: must have at most 1 item
+        {"type": "array", "uniqueItems": true} | [1, 2] | [1, 1] | Invalid spec.x: Invalid value: "": spec.x in body shouldn't contain duplicates
+        {"type": "array", "items": {"type": "string"}} | ["a"] | ["a", 1] | TypeInvalid spec.x[1]: Invalid value: "integer": spec.x[1] in body must be of type string: "integer"
+        {"type": "object", "minProperties": 1} | {"a": 1} | {} | Invalid spec.x: Invalid value: 0: spec.x in body should have at least 1 properties
+        {"type": "object", "maxProperties": 1} | {"a": 1} | {"a": 1, "b": 2} | TooMany spec.x: Too many: 2: must have at most 1 item
+        {"type": "object", "additionalProperties": {"type": "string"}} | {"a": "b"} | {"a.b/c": 1} | TypeInvalid spec.x.a.b/c: Invalid value: "integer": spec.x.a.b/c in body must be of type string: "integer"
+        {"type": "object", "additionalProperties": false, "properties": {"a": {}}} | {"a": "b"} | {"b": 1} | Invalid spec.x: Invalid value: "b": spec.x.b in body is a forbidden property
+        {"type": "object", "required": ["a"]} | {"a": null} | {} | Required spec.x.a: Required value
+        {"type": "integer", "not": {"enum": [5]}} | 4 | 5 | Invalid <nil>: Invalid value: "": "spec.x" must not validate the schema (not)
+    "#;
+    for [schema, good, bad, expected] in rows(table) {
+        let about = |value: &str| about(json(schema), json(value));
+        assert_eq!(about(good), [""; 0], "{schema} {good}");
+        assert_eq!(about(bad), [expected], "{schema}");
     }
 }
 

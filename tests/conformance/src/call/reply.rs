@@ -98,9 +98,8 @@ impl DriverReply {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        map.iter()
-            .map(|(key, value)| (key.clone(), text(value)))
-            .collect()
+        let texts = map.iter().map(|(key, value)| (key.clone(), text(value)));
+        texts.collect()
     }
 
     /// The identity in a Succ of `createLoadBalancer`: its `lbInfo`, or else `lbSpec`.

@@ -174,11 +174,8 @@ check! { "CLB-07" CLB_07 = clb_07, Should Clb, needs [LoadBalancer],
 
 async fn clb_07(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
-    let sizes = lb
-        .lb_info
-        .iter()
-        .map(|(key, value)| key.len() + value.len());
-    let size: usize = sizes.sum();
+    let fields = lb.lb_info.iter();
+    let size: usize = fields.map(|(key, value)| key.len() + value.len()).sum();
     let expected = "an lbInfo of less than 4096 bytes";
     Failure::unless(size < 4096, expected, format!("{size} bytes"))?;
     for _ in 0..3 {

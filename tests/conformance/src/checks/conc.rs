@@ -62,9 +62,8 @@ async fn conc_03(lab: &Lab) -> CheckOutcome {
     let before = lab.observe().await?;
     let lb = lab.load_balancer();
     let replies = concurrently(lab, vec![lb.create(); lab.repeats()]).await?;
-    let mut identities = replies
-        .iter()
-        .map(|reply| reply.identity(&lb.sample.lb_spec));
+    let identity = |reply: &DriverReply| reply.identity(&lb.sample.lb_spec);
+    let mut identities = replies.iter().map(identity);
     let first = identities.next().unwrap_or_default();
     if let Some(other) = identities.find(|other| *other != first) {
         let expected = format!("one lbInfo for one recordID, {first:?}");
@@ -90,10 +89,8 @@ async fn conc_04(lab: &Lab) -> CheckOutcome {
     let new = lab.given_backends(&lb, count).await?;
     // One by one: CONC-01 verifies concurrent registrations.
     let old = lab.given_all_bound(old).await?;
-    let calls = new
-        .iter()
-        .zip(&old)
-        .flat_map(|(new, old)| [new.ensure(), old.deregister()]);
+    let pairs = new.iter().zip(&old);
+    let calls = pairs.flat_map(|(new, old)| [new.ensure(), old.deregister()]);
     concurrently(lab, calls.collect()).await?;
     lab.are_registered(&lb, &new).await?;
     lab.are_deregistered(&lb, &old).await

@@ -111,7 +111,6 @@ async fn dlb_06(lab: &Lab) -> CheckOutcome {
     let again = lab.created(lb.renewed(lab.uid())).await?;
     lab.observed(&again.lb_info, "since createLoadBalancer returned Succ")
         .await?;
-    lab.succeeds(&again.ensure(), "since it was created again")
-        .await
-        .map(drop)
+    let since = "since it was created again";
+    lab.succeeds(&again.ensure(), since).await.map(drop)
 }

@@ -74,9 +74,8 @@ check! { "ELB-04" ELB_04 = elb_04, Should Elb, needs [UnknownLbInfo],
 }
 
 async fn elb_04(lab: &Lab) -> CheckOutcome {
-    let reply = lab
-        .until_done(&lab.unknown_load_balancer().ensure())
-        .await?;
+    let unknown = lab.unknown_load_balancer();
+    let reply = lab.until_done(&unknown.ensure()).await?;
     reply.fail(UNKNOWN)?.has_msg().map(drop)
 }
 

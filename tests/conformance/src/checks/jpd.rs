@@ -29,9 +29,8 @@ async fn jpd_01(lab: &Lab) -> CheckOutcome {
     let kept = kept(&reply)?;
     if !decides {
         let summary = reply.summary();
-        lab.note(format!(
-            "the driver did not decide about the pods: {summary}"
-        ));
+        let note = format!("the driver did not decide about the pods: {summary}");
+        lab.note(note);
     } else if kept.is_empty() {
         lab.note(
             "the driver keeps none of the pods, so their form could not be verified: \
@@ -66,10 +65,8 @@ async fn jpd_02(lab: &Lab) -> CheckOutcome {
         let requested: Vec<PodName> = pods.iter().filter_map(PodName::of).collect();
         let reply = lab.call(&judge(&pods)).await;
         // JPD-01 verifies the form.
-        let kept = reply
-            .any_decision(DECLARED)
-            .and_then(|_| kept(&reply))
-            .blocked_by("JPD-01")?;
+        let decided = reply.any_decision(DECLARED);
+        let kept = decided.and_then(|_| kept(&reply)).blocked_by("JPD-01")?;
         let is_requested = |pod: &&PodName| requested.iter().any(|other| pod.matches(other));
         if let Some(other) = kept.iter().find(|pod| !is_requested(pod)) {
             let expected = "no pods in doNotDeregister but those of notReadyPods";

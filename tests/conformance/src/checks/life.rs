@@ -98,10 +98,8 @@ async fn has_enough(lab: &Lab, lb: &LoadBalancer, all: &[&Backend]) -> CheckOutc
     let Some(seen) = lab.observed(&lb.lb_info, BOUND).await? else {
         return Ok(false);
     };
-    let count = all
-        .iter()
-        .filter(|one| seen.backend(&one.addr).is_some())
-        .count();
+    let is_registered = |one: &&&Backend| seen.backend(&one.addr).is_some();
+    let count = all.iter().filter(is_registered).count();
     let expected = format!("{BACKENDS} backends in the cloud at any time");
     Failure::unless(count >= BACKENDS, expected, format!("{count} in between"))?;
     Ok(true)

@@ -17,17 +17,13 @@ check! { "RTRY-01" RTRY_01 = rtry_01, Must Rtry, needs [LoadBalancer],
 async fn rtry_01(lab: &Lab) -> CheckOutcome {
     let uid = lab.uid();
     let long: String = format!("{uid}-").chars().cycle().take(253).collect();
+    let chinese = format!("负载均衡 \"é\" '{uid}'");
+    let signs = format!("a/b\\c?{uid}&x=<y>%00;--");
     let forms = [
         ("with parentheses", format!("createLoadBalancer({uid})")),
         ("of 253 characters", long),
-        (
-            "in Chinese, with a space and quotes",
-            format!("负载均衡 \"é\" '{uid}'"),
-        ),
-        (
-            "with slashes and signs",
-            format!("a/b\\c?{uid}&x=<y>%00;--"),
-        ),
+        ("in Chinese, with a space and quotes", chinese),
+        ("with slashes and signs", signs),
     ];
     let (lb, backend) = lab.given_unregistered_backend().await?;
     for (form, record_id) in &forms {
@@ -109,9 +105,8 @@ async fn rtry_03(lab: &Lab) -> CheckOutcome {
     let invalid = lab.load_balancer_of(lab.run.fixture.load_balancer.invalid.first());
     let valid = lab.load_balancer().renewed(invalid.uid.clone());
     let reply = lab.until_done(&invalid.create()).await?;
-    reply
-        .fail("since the fixture declares it invalid")
-        .blocked_by("CLB-05")?;
+    let since = "since the fixture declares it invalid";
+    reply.fail(since).blocked_by("CLB-05")?;
     let valid = lab.created(valid).await?;
     let invalid = lab.run.fixture.backend.parameters.invalid.first();
     let Some(invalid) = invalid.filter(|_| lab.has_backends()) else {
@@ -211,10 +206,8 @@ async fn rtry_06(lab: &Lab) -> CheckOutcome {
     for call in calls {
         let reply = lab.call(&call).await;
         if let Some(NoResponse::TimedOut(after)) = reply.no_response() {
-            let expected = format!(
-                "a response of {} within the webhook's timeout",
-                call.webhook()
-            );
+            let webhook = call.webhook();
+            let expected = format!("a response of {webhook} within the webhook's timeout");
             return Err(reply.failed(expected, format!("none within {after:?}")));
         }
     }

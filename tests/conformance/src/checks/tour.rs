@@ -3,13 +3,13 @@
 
 use super::prelude::*;
 use super::{jpd, lst};
-use lbcf_driver_sdk::webhook::{Class, Obligation, WebhookInfo};
+use lbcf_driver_sdk::webhook::{self, Class, Obligation, WebhookInfo};
 use std::collections::BTreeMap;
 
 /// The webhooks of this driver: the nine that every driver has, and judgePodDeregister and
 /// listBackends if its features name them.
 pub(super) fn webhooks(lab: &Lab) -> impl Iterator<Item = &'static WebhookInfo> {
-    lbcf_driver_sdk::webhook::ALL
+    webhook::ALL
         .iter()
         .filter(|webhook| match webhook.obligation {
             Obligation::Mandatory | Obligation::Optional => true,
@@ -35,11 +35,9 @@ pub(super) fn webhook_calls(
     lab: &Lab,
     is_selected: impl Fn(&Exchange) -> bool,
 ) -> Vec<(&'static str, Arc<Exchange>)> {
-    let mut exchanges = lab.run.record.all();
-    exchanges.retain(|exchange| is_selected(exchange));
-    let named = exchanges
-        .into_iter()
-        .filter_map(|exchange| Some((exchange.webhook?, exchange)));
+    let exchanges = lab.run.record.all().into_iter();
+    let selected = exchanges.filter(|exchange| is_selected(exchange));
+    let named = selected.filter_map(|exchange| Some((exchange.webhook?, exchange)));
     named.collect()
 }
 
@@ -79,9 +77,8 @@ pub(super) async fn call_all_webhooks(lab: &Lab) {
 }
 
 pub(super) fn class_of(name: &str) -> Option<Class> {
-    let mut all = lbcf_driver_sdk::webhook::ALL.iter();
-    all.find(|webhook| webhook.name == name)
-        .map(|webhook| webhook.class)
+    let mut all = webhook::ALL.iter();
+    Some(all.find(|webhook| webhook.name == name)?.class)
 }
 
 /// Fails with the first response that has a `problem`, and counts all of them. `problem` gets the
@@ -120,11 +117,9 @@ pub(super) fn first_problem(
         return Ok(());
     };
     let count: usize = counts.values().sum();
-    let counts: Vec<_> = counts
-        .iter()
-        .map(|(name, count)| format!("{count} of {name}"))
-        .collect();
-    let counts = counts.join(", ");
+    let counts = counts.iter();
+    let counts = counts.map(|(name, count)| format!("{count} of {name}"));
+    let counts = counts.collect::<Vec<_>>().join(", ");
     let got = format!("{webhook}: {problem} ({count} of {total} responses: {counts})");
     Err(DriverReply::new(exchange).failed(expected, got))
 }

@@ -30,9 +30,8 @@ async fn vbe_01(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
     for backend_type in lab.backend_types() {
         for parameters in lab.valid_parameters() {
-            let reply = lab
-                .call(&validate_backend(&lb, backend_type, &parameters))
-                .await;
+            let call = validate_backend(&lb, backend_type, &parameters);
+            let reply = lab.call(&call).await;
             let since = format!(
                 "since the parameters are valid, and the fixture's features include the type {backend_type}"
             );
@@ -116,9 +115,8 @@ async fn vbe_04(lab: &Lab) -> CheckOutcome {
     ];
     for parameters in updates.into_iter().flatten() {
         for backend_type in lab.backend_types() {
-            let reply = lab
-                .call(&validate_backend(&lb, backend_type, &parameters))
-                .await;
+            let call = validate_backend(&lb, backend_type, &parameters);
+            let reply = lab.call(&call).await;
             accepted(lab, &reply, "since the parameters are valid").blocked_by("VBE-01")?;
             let original = validate_backend_update(&lb, backend_type, &parameters, &old);
             let both = original.clone().with("oldParameters", json!(old));

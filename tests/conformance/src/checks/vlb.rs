@@ -6,14 +6,14 @@ pub(super) const CHECKS: &[&Check] = &[&VLB_01, &VLB_02, &VLB_03, &VLB_04, &VLB_
 
 /// Load balancers from the fixture's valid samples, or else an empty one.
 fn valid(lab: &Lab) -> Vec<LoadBalancer> {
-    let samples = &lab.run.fixture.load_balancer.valid;
-    if samples.is_empty() {
-        return vec![lab.load_balancer()];
-    }
-    let samples = samples.iter();
-    samples
+    let samples = lab.run.fixture.load_balancer.valid.iter();
+    let mut valid: Vec<_> = samples
         .map(|sample| lab.load_balancer_of(Some(sample)))
-        .collect()
+        .collect();
+    if valid.is_empty() {
+        valid.push(lab.load_balancer());
+    }
+    valid
 }
 
 /// Requires `succ: true`, unless the fixture has no valid sample.
@@ -57,9 +57,8 @@ check! { "VLB-02" VLB_02 = vlb_02, Must Vlb, needs [InvalidLoadBalancer],
 
 async fn vlb_02(lab: &Lab) -> CheckOutcome {
     for sample in &lab.run.fixture.load_balancer.invalid {
-        let reply = lab
-            .call(&lab.load_balancer_of(Some(sample)).validate())
-            .await;
+        let invalid = lab.load_balancer_of(Some(sample));
+        let reply = lab.call(&invalid.validate()).await;
         let since = match sample.reason.as_str() {
             "" => "since the fixture declares this one invalid".to_owned(),
             reason => format!("since the fixture declares this one invalid: {reason}"),
@@ -84,11 +83,8 @@ async fn vlb_03(lab: &Lab) -> CheckOutcome {
     accepted(lab, &lab.call(&lb.validate()).await, VALID).blocked_by("VLB-01")?;
     let own = &lb.sample.attributes;
     let reply = lab.call(&lb.validate_update(own)).await;
-    accepted(
-        lab,
-        &reply,
-        "since the update leaves the attributes unchanged",
-    )?;
+    let since = "since the update leaves the attributes unchanged";
+    accepted(lab, &reply, since)?;
 
     let samples = &lab.run.fixture.load_balancer;
     if samples.update.attributes.is_some() {
@@ -125,11 +121,8 @@ async fn vlb_04(lab: &Lab) -> CheckOutcome {
 
     // Two of each kind, because validations may be slow, and each is repeated many times.
     let samples = &lab.run.fixture.load_balancer;
-    let mut calls: Vec<_> = valid(lab)
-        .iter()
-        .take(2)
-        .map(LoadBalancer::validate)
-        .collect();
+    let valid = valid(lab);
+    let mut calls: Vec<_> = valid.iter().take(2).map(LoadBalancer::validate).collect();
     for sample in samples.invalid.iter().take(2) {
         calls.push(lab.load_balancer_of(Some(sample)).validate());
     }
@@ -161,7 +154,6 @@ check! { "VLB-05" VLB_05 = vlb_05, Should Vlb, needs [LoadBalancer],
 async fn vlb_05(lab: &Lab) -> CheckOutcome {
     let call = lab.load_balancer().validate().with("operation", "Replace");
     let reply = lab.call(&call.invalid()).await;
-    reply
-        .rejected("since the operation \"Replace\" does not exist")
-        .map(drop)
+    let since = "since the operation \"Replace\" does not exist";
+    reply.rejected(since).map(drop)
 }

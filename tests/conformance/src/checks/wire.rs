@@ -353,6 +353,7 @@ async fn wire_12(lab: &Lab) -> CheckOutcome {
 fn all_calls(lb: &LoadBalancer, backend: &Backend) -> Vec<(WebhookCall, &'static [&'static str])> {
     let validate = validate_backend(lb, "Pod", &backend.parameters);
     let update = lb.validate_update(&lb.sample.attributes);
+    let deregister = backend.deregister();
     vec![
         (healthz(), &[]),
         (lb.validate(), &["attributes", "oldAttributes"]),
@@ -362,10 +363,7 @@ fn all_calls(lb: &LoadBalancer, backend: &Backend) -> Vec<(WebhookCall, &'static
         (validate, &["parameters", "lbInfo", "OldParameters"]),
         (backend.generate(), &["parameters", "lbAttributes"]),
         (backend.ensure(), &["parameters", "injectedInfo"]),
-        (
-            backend.deregister(),
-            &["parameters", "injectedInfo", "lbInfo"],
-        ),
+        (deregister, &["parameters", "injectedInfo", "lbInfo"]),
         (lb.delete(), &["attributes"]),
     ]
 }

@@ -45,12 +45,10 @@ impl ConnectionArgs {
         url: &str,
         endpoint: &Endpoint,
     ) -> Result<Transport, CommandError> {
+        let certificate = self.client_cert_file.clone();
         let mut settings = Settings {
             ca_files: self.ca_files.clone(),
-            client_certificate: self
-                .client_cert_file
-                .clone()
-                .zip(self.client_key_file.clone()),
+            client_certificate: certificate.zip(self.client_key_file.clone()),
             token: self.token_file.as_deref().map(token).transpose()?,
             ..Settings::default()
         };
@@ -78,9 +76,8 @@ impl ConnectionArgs {
 
 /// A header of the form `Name: value`. The text is not in the errors, because it may contain a secret.
 fn header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
-    let (name, value) = text
-        .split_once(':')
-        .ok_or("expected 'Name: value', with a colon")?;
+    let parts = text.split_once(':');
+    let (name, value) = parts.ok_or("expected 'Name: value', with a colon")?;
     let name = name.trim();
     parse_header(name, value.trim()).map_err(|problem| match name.parse::<HeaderName>() {
         Ok(name) => format!("{name}: {problem}"),

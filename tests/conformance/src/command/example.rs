@@ -8,9 +8,8 @@ const EXAMPLES: &str = include_str!("templates/examples.txt");
 
 /// The lines of a typical exchange of a group; `None` for groups without one.
 pub(super) fn of(group: Group) -> Option<&'static str> {
-    let mut examples = EXAMPLES
-        .split("\n\n")
-        .filter_map(|example| example.split_once('\n'));
+    let examples = EXAMPLES.split("\n\n");
+    let mut examples = examples.filter_map(|example| example.split_once('\n'));
     let is_of = |groups: &str| groups.split(' ').any(|id| id == group.id());
     examples.find_map(|(groups, example)| is_of(groups).then_some(example))
 }

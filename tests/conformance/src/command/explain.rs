@@ -41,10 +41,9 @@ fn explain(page: &mut Page, check: &Check) {
     page.paragraph("  source   ", check.source);
     page.paragraph("  typical  ", check.typical);
     for (index, need) in needs::sentences(check).iter().enumerate() {
-        let first = if index == 0 {
-            "  needs    "
-        } else {
-            "           "
+        let first = match index {
+            0 => "  needs    ",
+            _ => "           ",
         };
         page.paragraph(first, &format!("- {need}"));
     }

@@ -19,12 +19,8 @@ pub struct ListArgs {
     pub format: ListFormat,
 
     /// Only checks of this group, such as ENS; may be repeated
-    #[arg(
-        long = "group",
-        value_name = "GROUP",
-        value_delimiter = ',',
-        ignore_case = true
-    )]
+    #[arg(long = "group", value_name = "GROUP")]
+    #[arg(value_delimiter = ',', ignore_case = true)]
     pub groups: Vec<Group>,
 
     /// Only checks of this level
@@ -87,38 +83,34 @@ pub(super) fn table(page: &mut Page, checks: &[&Check]) {
         }
     }
     let must = checks.iter().filter(|check| check.level == Level::Must);
-    let must = must.count();
+    let (must, all) = (must.count(), checks.len());
+    let (should, more) = (all - must, "`lbcf conformance explain ID` explains one");
     page.gap();
-    let summary = format!(
-        "{} checks: {must} MUST, {} SHOULD; `lbcf conformance explain ID` explains one",
-        checks.len(),
-        checks.len() - must
+    page.paragraph(
+        "",
+        &format!("{all} checks: {must} MUST, {should} SHOULD; {more}"),
     );
-    page.paragraph("", &summary);
 }
 
 fn document(checks: &[&Check]) -> String {
-    let checks: Vec<_> = checks
-        .iter()
-        .map(|check| {
-            json!({
-                "id": check.id,
-                "level": check.level,
-                "group": check.group,
-                "about": check.group.about(),
-                "rule": check.rule,
-                "why": check.why,
-                "source": check.source,
-                "typical": check.typical,
-                "observer": check.observer,
-                "needs": check.needs.iter().map(|need| need.name()).collect::<Vec<_>>(),
-            })
+    let described = |check: &&Check| {
+        json!({
+            "id": check.id,
+            "level": check.level,
+            "group": check.group,
+            "about": check.group.about(),
+            "rule": check.rule,
+            "why": check.why,
+            "source": check.source,
+            "typical": check.typical,
+            "observer": check.observer,
+            "needs": check.needs.iter().map(|need| need.name()).collect::<Vec<_>>(),
         })
-        .collect();
+    };
     let document = json!({
         "suiteVersion": env!("CARGO_PKG_VERSION"),
         "specVersion": SPECIFICATION,
-        "checks": checks,
+        "checks": checks.iter().map(described).collect::<Vec<_>>(),
     });
     format!("{document:#}\n")
 }

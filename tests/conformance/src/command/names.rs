@@ -28,10 +28,9 @@ pub(super) fn checks(ids: &[String]) -> Result<Vec<&'static Check>, CommandError
 
 /// The message for an unknown name.
 fn unknown(name: &str, groups_too: bool) -> String {
-    let what = if groups_too {
-        "no check and no group"
-    } else {
-        "no check"
+    let what = match groups_too {
+        true => "no check and no group",
+        false => "no check",
     };
     let meant = meant(name, groups_too).map(|meant| format!(": did you mean {meant}?"));
     let meant = meant.unwrap_or_default();

@@ -11,10 +11,8 @@ pub(super) fn beyond_the_neutral(check: &Check) -> Vec<String> {
         Observer::Improves => Some("(an observer verifies more)"),
         Observer::Required => Some("an observer"),
     };
-    needs
-        .map(|need| need.name())
-        .chain(observer.map(str::to_owned))
-        .collect()
+    let needs = needs.map(|need| need.name());
+    needs.chain(observer.map(str::to_owned)).collect()
 }
 
 /// The needs of a check, a sentence each.

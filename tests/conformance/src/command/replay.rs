@@ -56,9 +56,8 @@ pub struct ReplayArgs {
 pub(super) async fn run(args: &ReplayArgs) -> Result<Exit, CommandError> {
     let recorded = recorded(&args.file)?;
     let only = names::read("--only", &args.only)?;
-    let transport = args
-        .connection
-        .transport(&args.url.0, &Endpoint::default())?;
+    let endpoint = Endpoint::default();
+    let transport = args.connection.transport(&args.url.0, &endpoint)?;
     let calls = match &recorded {
         Recorded::Report(report) => plan::calls(report, &only),
         Recorded::Journal(_) if !only.is_empty() => {
@@ -77,10 +76,9 @@ pub(super) async fn run(args: &ReplayArgs) -> Result<Exit, CommandError> {
         })?;
         return Ok(Exit::Passed);
     }
+    let (count, url) = (calls.len(), transport.url_of(""));
     print_error(&format!(
-        "sending {} real calls to {}; nothing is cleaned up",
-        calls.len(),
-        transport.url_of("")
+        "sending {count} real calls to {url}; nothing is cleaned up"
     ));
     send_all(&transport, &calls, args.timeout).await
 }
@@ -127,14 +125,13 @@ async fn send_all(
         }
         print(&page.text)?;
     }
+    let all = same + different;
     print(&format!(
-        "\n{} repeated: {same} with the same response, {different} with another; {left_out} left out\n",
-        same + different
+        "\n{all} repeated: {same} with the same response, {different} with another; {left_out} left out\n"
     ))?;
-    Ok(if left_out > 0 {
-        Exit::Failed
-    } else {
-        Exit::Passed
+    Ok(match left_out {
+        0 => Exit::Passed,
+        _ => Exit::Failed,
     })
 }
 

@@ -41,10 +41,8 @@ pub(super) fn command_line(
     line.files("--known-failures", &args.known_failures);
     line.switch("--strict-known", args.strict_known);
     let observe_url = args.observe_url.as_ref();
-    line.add(
-        "--observe-url",
-        observe_url.map(|Secret(url)| without_user(url)),
-    );
+    let observe_url = observe_url.map(|Secret(url)| without_user(url));
+    line.add("--observe-url", observe_url);
     line.add("--observe-cmd", &args.observe_cmd);
     line.changed("--repeat", own.repeat, default.repeat);
     line.changed("--concurrency", own.concurrency, default.concurrency);
@@ -55,11 +53,8 @@ pub(super) fn command_line(
     line.changed("--time-scale", own.time_scale, default.time_scale);
     let more = args.fail_on.iter().filter(|what| **what != FailOn::Must);
     let names = more.filter_map(|what| Some(what.to_possible_value()?.get_name().to_owned()));
-    line.changed(
-        "--fail-on",
-        names.collect::<Vec<_>>().join(","),
-        String::new(),
-    );
+    let names = names.collect::<Vec<_>>().join(",");
+    line.changed("--fail-on", names, String::new());
     line.switch("--fail-fast", own.fail_fast);
     line.switch("--no-cleanup", args.no_cleanup);
     Ok(line.0)

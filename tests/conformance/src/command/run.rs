@@ -47,11 +47,8 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
     }
     print_error(&given.fixture_message(&args));
 
-    let planned = planned(
-        &given.fixture,
-        &settings,
-        matches!(driver, DriverSource::Exec { .. }),
-    );
+    let is_exec = matches!(driver, DriverSource::Exec { .. });
+    let planned = planned(&given.fixture, &settings, is_exec);
     let (all, seed) = (checks::all().count(), settings.seed);
     print_error(&format!("{planned} of {all} checks can run; seed {seed}"));
 

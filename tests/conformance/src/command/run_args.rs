@@ -152,19 +152,14 @@ impl OutputArgs {
     /// one is, or it has another destination.
     pub(super) fn destinations(&self) -> Result<Vec<Output>, CommandError> {
         let to = |format, path| Output { format, path };
-        let mut outputs: Vec<Output> = self
-            .format
-            .map(|format| to(format, None))
-            .into_iter()
-            .collect();
+        let mut outputs = Vec::from_iter(self.format.map(|format| to(format, None)));
         outputs.extend(self.outputs.iter().cloned());
         outputs.extend(self.report.clone().map(|path| to(Format::Yaml, Some(path))));
         for (index, output) in outputs.iter().enumerate() {
             if let Some(other) = outputs[..index].iter().find(|o| o.path == output.path) {
-                let (one, place) = (other.format, output.place());
+                let (one, two, place) = (other.format, output.format, output.place());
                 return Err(CommandError::usage(format!(
-                    "{one} and {} both go to {place}: use a different file for each",
-                    output.format,
+                    "{one} and {two} both go to {place}: use a different file for each"
                 )));
             }
             if let Some(path) = &output.path {

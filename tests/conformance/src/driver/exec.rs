@@ -9,7 +9,6 @@ use crate::output::visible;
 use crate::sync::lock;
 use crate::transport::Transport;
 use std::collections::VecDeque;
-use std::os::fd::AsFd as _;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -160,10 +159,7 @@ impl Exec {
             return format!("{state}; it wrote nothing");
         }
         let shown = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
-        let shown: Vec<String> = shown
-            .iter()
-            .map(|line| visible(line).into_owned())
-            .collect();
+        let shown: Vec<_> = shown.iter().map(|line| visible(line)).collect();
         format!("{state}; its last output:\n{}", shown.join("\n"))
     }
 
@@ -197,11 +193,8 @@ impl Exec {
             return Err(ExecError::PortInUse(self.port));
         }
         let output = || match self.is_shown {
-            true => std::io::stderr()
-                .as_fd()
-                .try_clone_to_owned()
-                .map(Stdio::from),
-            false => Ok(Stdio::piped()),
+            true => Stdio::from(std::io::stderr()),
+            false => Stdio::piped(),
         };
         let port = self.port.to_string();
         let mut child = Command::new("sh")
@@ -209,8 +202,8 @@ impl Exec {
             .arg(self.command.replace("{port}", &port))
             .env("PORT", &port)
             .stdin(Stdio::null())
-            .stdout(output().map_err(start_error)?)
-            .stderr(output().map_err(start_error)?)
+            .stdout(output())
+            .stderr(output())
             .process_group(0)
             .kill_on_drop(true)
             .spawn()

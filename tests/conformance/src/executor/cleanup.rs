@@ -78,9 +78,9 @@ pub(super) async fn left_behind(run: &Run, before: Option<&Observation>) -> Vec<
             for load_balancer in seen.since(before) {
                 let lb_info = serde_json::to_string(&load_balancer.lb_info).unwrap_or_default();
                 if !left.iter().any(|line| line.contains(&lb_info)) {
+                    let creator = creator(run, &load_balancer.lb_info);
                     left.push(format!(
-                        "a load balancer with lbInfo {lb_info}, which did not exist before the run{}",
-                        creator(run, &load_balancer.lb_info)
+                        "a load balancer with lbInfo {lb_info}, which did not exist before the run{creator}"
                     ));
                 }
             }

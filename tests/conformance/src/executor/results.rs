@@ -46,15 +46,11 @@ pub(super) fn report(
 ) -> Report {
     let index = |id: &str| crate::checks::all().position(|check| check.id == id);
     finished.sort_by_key(|finished| index(finished.check.id));
-    let failed: Vec<&str> = finished
-        .iter()
-        .filter(|finished| finished.did_not_pass())
-        .map(|finished| finished.check.id)
-        .collect();
-    let results: Vec<CheckResult> = finished
-        .iter()
-        .map(|finished| result_given(run, finished, &failed))
-        .collect();
+    let failed = finished.iter().filter(|finished| finished.did_not_pass());
+    let failed: Vec<&str> = failed.map(|finished| finished.check.id).collect();
+    let results = finished.iter();
+    let results = results.map(|finished| result_given(run, finished, &failed));
+    let results: Vec<CheckResult> = results.collect();
     let stopped = run.stopped();
     let url = run.transport.url_of("");
     let profile = run.settings.profile.map_or("fixture", Profile::name);
@@ -189,10 +185,8 @@ fn shortened(text: String) -> String {
 fn hints(run: &Run, results: &[CheckResult]) -> Vec<String> {
     let mut hints = Vec::new();
     let missing = |what: &str| {
-        results
-            .iter()
-            .filter(|result| result.skip == Some(SkipKind::Missing) && result.reason.contains(what))
-            .count()
+        let needed = results.iter().filter(|r| r.skip == Some(SkipKind::Missing));
+        needed.filter(|result| result.reason.contains(what)).count()
     };
     let by_observer = missing("observer");
     let response_only = results.iter().filter(|result| result.response_only).count();
@@ -208,10 +202,8 @@ fn hints(run: &Run, results: &[CheckResult]) -> Vec<String> {
         ));
     }
     if run.fixture.features.is_none() {
-        let optional = results
-            .iter()
-            .filter(|r| r.skip == Some(SkipKind::NotApplicable))
-            .count();
+        let is_optional = |r: &&CheckResult| r.skip == Some(SkipKind::NotApplicable);
+        let optional = results.iter().filter(is_optional).count();
         if optional > 0 {
             hints.push(format!(
                 "`features` in the fixture (async, dryRun, judgePodDeregister, listBackends, backend.service, …) would add up to {optional} checks"

@@ -222,11 +222,8 @@ fn as_text(value: &Value) -> Option<String> {
 /// An untrusted text on one line: without control characters, and cut after `most` characters.
 pub(super) fn one_line(text: &str, most: usize) -> String {
     let is_breaking = |c: char| c.is_control() || c.is_whitespace() || c == '\u{feff}';
-    let words: Vec<&str> = text
-        .split(is_breaking)
-        .filter(|word| !word.is_empty())
-        .collect();
-    let line = words.join(" ");
+    let words = text.split(is_breaking).filter(|word| !word.is_empty());
+    let line = words.collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,

@@ -73,18 +73,13 @@ fn about_empty_spec(file: &mut Lines, empty_spec: Option<&EmptySpec>) {
 }
 
 fn invalid(file: &mut Lines, empty_spec: Option<&EmptySpec>) {
+    const REJECTED: &str = r#"- {lbSpec: {}, reason: "the driver rejected it during init"}"#;
+    const NO_SUCH: &str = r#"- {lbSpec: {vpcID: "no such"}, reason: "the network does not exist"}"#;
+    const EMPTY: &str = r#"- {lbSpec: {}, reason: "vpcID is required"}"#;
     let (mark, item) = match empty_spec {
-        Some(EmptySpec::Rejected(_)) => (
-            "",
-            r#"- {lbSpec: {}, reason: "the driver rejected it during init"}"#,
-        ),
-        Some(EmptySpec::Accepted) => (
-            "#",
-            r#"- {lbSpec: {vpcID: "no such"}, reason: "the network does not exist"}"#,
-        ),
-        Some(EmptySpec::Invalid(_)) | None => {
-            ("#", r#"- {lbSpec: {}, reason: "vpcID is required"}"#)
-        }
+        Some(EmptySpec::Rejected(_)) => ("", REJECTED),
+        Some(EmptySpec::Accepted) => ("#", NO_SUCH),
+        Some(EmptySpec::Invalid(_)) | None => ("#", EMPTY),
     };
     file.line(2, &format!("{mark}invalid:"));
     file.line(4, &format!("{mark}{item}"));

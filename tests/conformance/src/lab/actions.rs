@@ -47,13 +47,11 @@ impl Lab {
     /// [`CheckError::Skipped`], when that is not possible.
     pub(crate) async fn fault(&self, on: bool) -> CheckOutcome {
         let word = if on { "on" } else { "off" };
+        let body = json!({ "on": on });
         // Set before the call, so that a run that ends here switches the fault off.
         self.run.fault_is_on.store(true, Ordering::Relaxed);
         let done = match &self.run.fixture.fault {
-            Some(action) => {
-                self.perform(&action.switched(on), &json!({ "on": on }))
-                    .await
-            }
+            Some(action) => self.perform(&action.switched(on), &body).await,
             None => Err("the fixture does not define it".to_owned()),
         };
         if !on && done.is_ok() {
@@ -75,9 +73,8 @@ impl Lab {
                 }
             }
             Action::Command(words) => {
-                let done = program::run(words, TIMEOUT).await;
-                done.map(drop)
-                    .map_err(|problem| format!("{}: {problem}", words.join(" ")))
+                let done = program::run(words, TIMEOUT).await.map(drop);
+                done.map_err(|problem| format!("{}: {problem}", words.join(" ")))
             }
             Action::Exec => Err("exec only restarts a driver".to_owned()),
         }

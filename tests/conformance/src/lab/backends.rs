@@ -135,12 +135,8 @@ impl Addresses {
 
     fn node(self, n: u32) -> String {
         let check = u32::from(self.check);
-        format!(
-            "172.{}.{}.{}",
-            16 + check % 16,
-            check / 16 * 20 + n / 200 % 20,
-            n % 200 + 1
-        )
+        let (second, third) = (16 + check % 16, check / 16 * 20 + n / 200 % 20);
+        format!("172.{second}.{third}.{}", n % 200 + 1)
     }
 
     pub(crate) fn fixed(self, n: u32) -> String {
@@ -161,8 +157,23 @@ impl Addresses {
 
     /// The check's `n`th service backend.
     pub(crate) fn service(self, name: &str, uid: &str, n: u32) -> Source {
-        let node_port = 30_000 + i32::try_from(n % 2_000).unwrap_or_default();
-        service(name, uid, &format!("node-{n}"), &self.node(n), node_port)
+        let (node, node_port) = (format!("node-{n}"), 30_000 + n % 2_000);
+        let service = json!({
+            "metadata": {"name": name, "namespace": "lbcf-conformance", "uid": uid},
+            "spec": {
+                "type": "NodePort",
+                "ports": [{"port": 80, "protocol": "TCP", "targetPort": 8080, "nodePort": node_port}],
+            },
+        });
+        Source::Service(json!({
+            "service": service,
+            "port": port(80),
+            "nodeName": node,
+            "nodeAddresses": [
+                {"type": "InternalIP", "address": self.node(n)},
+                {"type": "Hostname", "address": node},
+            ],
+        }))
     }
 }
 
@@ -173,15 +184,12 @@ pub(crate) fn pod(
     uid: &str,
     ip: &str,
 ) -> Source {
-    let mut pod = template.cloned().map_or_else(
-        || {
-            let port = json!({"containerPort": Addresses::POD_PORT, "protocol": "TCP"});
-            let container =
-                json!({"name": "main", "image": "registry.invalid/app:1", "ports": [port]});
-            json!({"spec": {"nodeName": "node-1", "containers": [container]}})
-        },
-        Value::Object,
-    );
+    let default = || {
+        let port = json!({"containerPort": Addresses::POD_PORT, "protocol": "TCP"});
+        let container = json!({"name": "main", "image": "registry.invalid/app:1", "ports": [port]});
+        json!({"spec": {"nodeName": "node-1", "containers": [container]}})
+    };
+    let mut pod = template.cloned().map_or_else(default, Value::Object);
     pod["metadata"]["name"] = json!(name);
     pod["metadata"]["uid"] = json!(uid);
     let namespace = &mut pod["metadata"]["namespace"];
@@ -194,26 +202,6 @@ pub(crate) fn pod(
     pod["status"]["hostIP"] = json!("192.0.2.1");
     pod["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);
     Source::Pod(json!({"pod": pod, "port": port(Addresses::POD_PORT)}))
-}
-
-/// A service of the type NodePort on a node.
-fn service(name: &str, uid: &str, node: &str, node_ip: &str, node_port: i32) -> Source {
-    let service = json!({
-        "metadata": {"name": name, "namespace": "lbcf-conformance", "uid": uid},
-        "spec": {
-            "type": "NodePort",
-            "ports": [{"port": 80, "protocol": "TCP", "targetPort": 8080, "nodePort": node_port}],
-        },
-    });
-    Source::Service(json!({
-        "service": service,
-        "port": port(80),
-        "nodeName": node,
-        "nodeAddresses": [
-            {"type": "InternalIP", "address": node_ip},
-            {"type": "Hostname", "address": node},
-        ],
-    }))
 }
 
 /// A port under both its names.

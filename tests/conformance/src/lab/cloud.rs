@@ -138,12 +138,8 @@ impl Lab {
                 return Err(Failure::new(expected, got).into());
             };
             let of = format!(" of {addr}");
-            has_all(
-                &backend.parameters,
-                &registered.parameters,
-                "parameters",
-                &of,
-            )?;
+            let (own, seen_there) = (&backend.parameters, &registered.parameters);
+            has_all(own, seen_there, "parameters", &of)?;
             bound_once(seen, addr)
         })
         .await
@@ -272,8 +268,7 @@ fn difference(before: &ObservedLoadBalancer, now: &ObservedLoadBalancer) -> Opti
 
 fn sorted(backends: &[ObservedBackend]) -> Vec<ObservedBackend> {
     let mut backends = backends.to_vec();
-    backends
-        .sort_by(|one, other| (&one.addr, &one.parameters).cmp(&(&other.addr, &other.parameters)));
+    backends.sort();
     backends
 }
 

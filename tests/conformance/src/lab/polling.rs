@@ -26,10 +26,8 @@ impl Lab {
         let began = Instant::now();
         let (run, webhook) = (&self.run, call.webhook());
         if run.patience().is_silent(webhook) {
-            let failure = Failure::new(
-                format!("a response to {webhook}"),
-                "none to any call of it before, so it was not called again",
-            );
+            let got = "none to any call of it before, so it was not called again";
+            let failure = Failure::new(format!("a response to {webhook}"), got);
             return Err(self.hopeless(webhook, failure.into()));
         }
         let mut polls = 0;
@@ -41,10 +39,8 @@ impl Lab {
             }
             if run.patience().never_ends(webhook) {
                 let got = "still Running, as each operation of it in this run";
-                let failed = reply
-                    .failed(format!("{webhook} done"), got)
-                    .hint(NEVER_ENDS);
-                return Err(self.hopeless(webhook, failed));
+                let failed = reply.failed(format!("{webhook} done"), got);
+                return Err(self.hopeless(webhook, failed.hint(NEVER_ENDS)));
             }
             let budget = run.operation_budget();
             let wait = match reply.retry_delay() {
@@ -54,11 +50,8 @@ impl Lab {
             if began.elapsed().saturating_add(wait) > budget {
                 run.patience().gave_up(webhook);
                 let expected = format!("{} done within the budget of {budget:?}", call.webhook());
-                let got = format!(
-                    "still Running after {:?} and {} calls",
-                    began.elapsed(),
-                    polls + 1
-                );
+                let (took, calls) = (began.elapsed(), polls + 1);
+                let got = format!("still Running after {took:?} and {calls} calls");
                 return Err(reply.failed(expected, got).hint(NEVER_ENDS));
             }
             tokio::time::sleep(wait).await;

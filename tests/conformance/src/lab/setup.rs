@@ -66,9 +66,8 @@ impl Lab {
     /// [`CheckError::Blocked`] by CLB-01, when it cannot be created.
     pub(crate) async fn given_new_load_balancer(&self) -> CheckOutcome<LoadBalancer> {
         self.run.require("CLB-01")?;
-        self.created(self.load_balancer())
-            .await
-            .blocked_by("CLB-01")
+        let created = self.created(self.load_balancer()).await;
+        created.blocked_by("CLB-01")
     }
 
     /// The attributes with those of the fixture's `loadBalancer.update`.
@@ -159,11 +158,12 @@ impl Lab {
 
     /// The fixture's valid parameters, or else empty ones.
     pub(crate) fn valid_parameters(&self) -> Vec<StringMap> {
-        let samples = &self.run.fixture.backend.parameters.valid;
-        if samples.is_empty() {
-            return vec![StringMap::new()];
+        let samples = self.run.fixture.backend.parameters.valid.iter();
+        let mut valid: Vec<_> = samples.map(|map| self.filled(map)).collect();
+        if valid.is_empty() {
+            valid.push(StringMap::new());
         }
-        samples.iter().map(|map| self.filled(map)).collect()
+        valid
     }
 
     /// The parameters with those of the fixture's `backend.parameters.update`.

@@ -109,21 +109,16 @@ impl Observer {
     }
 
     async fn send(&self, transport: &Transport, request: &Request) -> Result<Bytes, ObserverError> {
-        let received = transport
-            .send(request, TIMEOUT)
-            .await
-            .map_err(|problem| self.error(problem.to_string()))?;
-        if (200..300).contains(&received.status) {
+        let received = transport.send(request, TIMEOUT).await;
+        let received = received.map_err(|problem| self.error(problem.to_string()))?;
+        let status = received.status;
+        if (200..300).contains(&status) {
             return Ok(received.body);
         }
-        let problem = format!(
-            "{} {} returned HTTP {}: {}",
-            request.method,
-            transport.url_of(&request.path),
-            received.status,
-            excerpt(&received.body).trim()
-        );
-        Err(match received.status {
+        let (method, url) = (&request.method, transport.url_of(&request.path));
+        let body = excerpt(&received.body);
+        let problem = format!("{method} {url} returned HTTP {status}: {}", body.trim());
+        Err(match status {
             404 | 405 | 501 => self.unsupported(problem),
             _ => self.error(problem),
         })
@@ -166,8 +161,6 @@ async fn tried<'a, T>(
 }
 
 fn excerpt(body: &[u8]) -> String {
-    String::from_utf8_lossy(body)
-        .chars()
-        .take(EXCERPT)
-        .collect()
+    let text = String::from_utf8_lossy(body);
+    text.chars().take(EXCERPT).collect()
 }

@@ -104,10 +104,8 @@ impl Output {
 /// Writes to standard output. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    match stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-    {
+    let written = stdout.write_all(text.as_bytes());
+    match written.and_then(|()| stdout.flush()) {
         Err(problem) if problem.kind() != ErrorKind::BrokenPipe => Err(problem),
         _ => Ok(()),
     }

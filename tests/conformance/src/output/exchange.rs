@@ -137,10 +137,8 @@ impl ExchangeReport {
     /// The call of a check and its response, for people.
     pub(crate) fn described(&self, check: &str) -> String {
         let (curl, response) = (curl_of(&self.sent()), self.response());
-        format!(
-            "{check} #{} ({} ms)\n{curl}\n{response}",
-            self.sequence, self.ms
-        )
+        let (sequence, ms) = (self.sequence, self.ms);
+        format!("{check} #{sequence} ({ms} ms)\n{curl}\n{response}")
     }
 }
 

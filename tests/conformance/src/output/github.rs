@@ -12,11 +12,8 @@ pub(super) fn render(report: &Report, policy: FailurePolicy) -> String {
         let Some(message) = message(result) else {
             continue;
         };
-        let command = if policy.fails(result) {
-            "error"
-        } else {
-            "warning"
-        };
+        let fails = policy.fails(result);
+        let command = if fails { "error" } else { "warning" };
         let title = format!("{} {}: {}", result.id, result.level, one_line(&result.rule));
         line(&mut text, command, &title, &message);
     }
@@ -45,19 +42,13 @@ fn message(result: &CheckResult) -> Option<String> {
         }
         None => message += &(shown(&result.reason) + "\n"),
     }
-    Some(format!(
-        "{message}more: lbcf conformance explain {}",
-        result.id
-    ))
+    let id = &result.id;
+    Some(format!("{message}more: lbcf conformance explain {id}"))
 }
 
 fn line(text: &mut String, command: &str, title: &str, message: &str) {
-    let _ = writeln!(
-        text,
-        "::{command} title={}::{}",
-        property(title),
-        data(message)
-    );
+    let (title, message) = (property(title), data(message));
+    let _ = writeln!(text, "::{command} title={title}::{message}");
 }
 
 /// Escapes line breaks and `%`.

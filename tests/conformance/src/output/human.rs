@@ -7,7 +7,9 @@ use super::format::Show;
 use super::parts::{about, by_group, driver, duration};
 use super::text::{glance, one_line, shown, visible};
 use crate::classification::Level;
-use crate::report::{CheckResult, FailurePolicy, FailureReport, Outcome, Report, SkipKind, Status};
+use crate::report::{
+    CheckResult, FailurePolicy, FailureReport, Outcome, Report, SkipKind, Status, Summary,
+};
 use layout::{Page, padded, plain};
 
 pub(super) fn render(report: &Report, show: &Show) -> String {
@@ -26,19 +28,14 @@ pub(super) fn render(report: &Report, show: &Show) -> String {
             check(&mut page, result, show.policy);
         }
     }
-    let failures: Vec<_> = report
-        .results
-        .iter()
-        .filter(|result| result.status == Status::Failed && result.known.is_none())
-        .collect();
-    if !failures.is_empty() {
-        page.title("Failures");
-        for (index, result) in failures.into_iter().enumerate() {
-            if index > 0 {
-                page.gap();
-            }
-            failure(&mut page, result, show.policy);
+    let failures = report.results.iter();
+    let failures = failures.filter(|r| r.status == Status::Failed && r.known.is_none());
+    for (index, result) in failures.enumerate() {
+        match index {
+            0 => page.title("Failures"),
+            _ => page.gap(),
         }
+        failure(&mut page, result, show.policy);
     }
     ending(&mut page, report, show.policy);
     page.text
@@ -49,6 +46,7 @@ fn head(page: &mut Page, report: &Report) {
     let at = if name.is_empty() { "" } else { " at " };
     let title = format!("LBCF conformance of {name}{at}{url}");
     page.wrapped("", "  ", &one_line(&title), Paint::strong);
+    let observer = if report.observer { "with an" } else { "no" };
     let facts = [
         format!("kit {}", report.suite_version),
         format!("specification {}", report.spec_version),
@@ -62,11 +60,7 @@ fn head(page: &mut Page, report: &Report) {
             }
             None => "no fixture".to_owned(),
         },
-        if report.observer {
-            "with an observer".to_owned()
-        } else {
-            "no observer".to_owned()
-        },
+        format!("{observer} observer"),
     ];
     page.wrapped("", "", &one_line(&facts.join(", ")), Paint::faint);
 }
@@ -90,10 +84,9 @@ fn check(page: &mut Page, result: &CheckResult, policy: FailurePolicy) {
     let columns = page.width.saturating_sub(RULE_MARGIN + TIME).max(20);
     let id = padded(&one_line(&result.id), 9);
     let level = padded(&result.level.to_string(), 8);
-    let time = if result.status == Status::Skipped {
-        String::new()
-    } else {
-        duration(result.ms)
+    let time = match result.status {
+        Status::Skipped => String::new(),
+        Status::Passed | Status::Failed => duration(result.ms),
     };
     let rule = page.fit(&one_line(&result.rule), columns);
     let mut lines = rule.iter();
@@ -116,10 +109,8 @@ fn reason(result: &CheckResult) -> String {
     let reason = glance(&result.reason);
     match (&result.known, result.status) {
         (Some(known), Status::Passed) => {
-            format!(
-                "passed, although listed as a known failure: {}",
-                glance(known)
-            )
+            let known = glance(known);
+            format!("passed, although listed as a known failure: {known}")
         }
         (Some(known), Status::Failed) => glance(known),
         _ if reason.is_empty() && result.response_only => "only responses were verified".to_owned(),
@@ -140,11 +131,8 @@ fn failure(page: &mut Page, result: &CheckResult, policy: FailurePolicy) {
         Some(failure) => failure_parts(page, failure),
         None => part(page, "got", &shown(&result.reason)),
     }
-    part(
-        page,
-        "more",
-        &format!("lbcf conformance explain {}", one_line(&result.id)),
-    );
+    let id = one_line(&result.id);
+    part(page, "more", &format!("lbcf conformance explain {id}"));
 }
 
 fn failure_parts(page: &mut Page, failure: &FailureReport) {
@@ -186,19 +174,19 @@ fn part(page: &mut Page, name: &str, text: &str) {
 
 /// Writes the lists that are not empty, and the summary.
 fn ending(page: &mut Page, report: &Report, policy: FailurePolicy) {
+    let failures = report.observer_failures.clone();
+    let known = named(report, CheckResult::is_known_failure);
+    let passed = named(report, CheckResult::is_unexpected_pass);
     let lists = [
         ("Left behind, please remove", report.left_behind.clone()),
         (
             "The observer failed: these were not tested to the end",
-            report.observer_failures.clone(),
+            failures,
         ),
-        (
-            "Known failures",
-            named(report, CheckResult::is_known_failure),
-        ),
+        ("Known failures", known),
         (
             "Known failures that passed: remove them from the list",
-            named(report, CheckResult::is_unexpected_pass),
+            passed,
         ),
         ("To run more checks", report.hints.clone()),
     ];
@@ -235,26 +223,19 @@ fn named(report: &Report, which: impl Fn(&CheckResult) -> bool) -> Vec<String> {
 /// Such as `failure in 12.3 s: 41 passed, 2 failed (1 MUST, 1 SHOULD), 66 skipped`.
 fn summary(report: &Report) -> String {
     let summary = &report.summary;
-    let kinds: Vec<String> = [
+    let kinds = [
         (summary.failed_must, "MUST"),
         (summary.failed_should, "SHOULD"),
         (summary.known_failures, "known"),
-    ]
-    .into_iter()
-    .filter(|(count, _)| *count > 0)
-    .map(|(count, kind)| format!("{count} {kind}"))
-    .collect();
-    let kinds = if kinds.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", kinds.join(", "))
+    ];
+    let kinds = kinds.into_iter().filter(|(count, _)| *count > 0);
+    let kinds = kinds.map(|(count, kind)| format!("{count} {kind}"));
+    let kinds = match kinds.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => none,
+        kinds => format!(" ({kinds})"),
     };
-    let open = report
-        .results
-        .iter()
-        .filter(|result| result.level == Level::Must && result.is_open())
-        .count();
-    let open = match open {
+    let is_open = |result: &&CheckResult| result.level == Level::Must && result.is_open();
+    let open = match report.results.iter().filter(is_open).count() {
         0 => String::new(),
         open => format!(" ({open} MUST not tested)"),
     };
@@ -264,11 +245,14 @@ fn summary(report: &Report) -> String {
         1 => "; the observer failed in 1 check".to_owned(),
         count => format!("; the observer failed in {count} checks"),
     };
+    let Summary {
+        passed,
+        failed,
+        skipped,
+        ..
+    } = summary;
     format!(
-        "{outcome} in {}: {} passed, {} failed{kinds}, {} skipped{open}{observer}",
-        duration(report.ms),
-        summary.passed,
-        summary.failed,
-        summary.skipped
+        "{outcome} in {}: {passed} passed, {failed} failed{kinds}, {skipped} skipped{open}{observer}",
+        duration(report.ms)
     )
 }

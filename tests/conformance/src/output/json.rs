@@ -3,7 +3,7 @@
 use crate::classification::Feature;
 use crate::report::{Report, SkipKind};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 pub(super) fn render(report: &Report) -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(report).map(|text| text + "\n")
@@ -14,16 +14,8 @@ pub(super) fn render(report: &Report) -> Result<String, serde_json::Error> {
 /// It allows additional fields, because later versions may add some.
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Report).to_value();
-    if let Value::Object(fields) = &mut schema {
-        let mut named = Map::new();
-        for (field, text) in [
-            ("$schema", "https://json-schema.org/draft/2020-12/schema"),
-            ("title", "Report of lbcf conformance"),
-        ] {
-            named.insert(field.to_owned(), text.into());
-        }
-        fields.append(&mut named);
-    }
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["title"] = "Report of lbcf conformance".into();
     schema
 }
 

@@ -52,11 +52,8 @@ fn suite(
     }
     // The writer uses a name for their count that the schema does not have.
     suite.disabled = 0;
-    let skipped = suite
-        .test_cases
-        .iter()
-        .filter(|case| matches!(case.status, TestCaseStatus::Skipped { .. }))
-        .count();
+    let is_skipped = |case: &&TestCase| matches!(case.status, TestCaseStatus::Skipped { .. });
+    let skipped = suite.test_cases.iter().filter(is_skipped).count();
     let extra = [
         ("skipped", skipped.to_string()),
         ("timestamp", report.started.clone()),
@@ -64,11 +61,8 @@ fn suite(
     for (name, value) in extra {
         suite.extra.insert(name.into(), one_line(&value).into());
     }
-    let ms = results
-        .iter()
-        .map(|result| result.ms)
-        .fold(0, u64::saturating_add);
-    suite.set_time(Duration::from_millis(ms));
+    let times = results.iter().map(|result| result.ms);
+    suite.set_time(Duration::from_millis(times.fold(0, u64::saturating_add)));
     suite
 }
 
@@ -109,12 +103,8 @@ fn case(result: &CheckResult, policy: FailurePolicy) -> TestCase {
 }
 
 fn text(result: &CheckResult) -> String {
-    let mut text = format!(
-        "{} {}: {}\n",
-        result.id,
-        result.level,
-        visible(&result.rule)
-    );
+    let rule = visible(&result.rule);
+    let mut text = format!("{} {}: {rule}\n", result.id, result.level);
     if let Some(failure) = &result.failure {
         for (name, value) in failure.texts() {
             let _ = writeln!(text, "{name}: {}", visible(value));

@@ -26,12 +26,9 @@ pub(super) fn render(report: &Report, policy: FailurePolicy) -> String {
             let _ = writeln!(text, "\n- {} {}", inline(&result.id), inline(&result.rule));
         }
     }
-    let passes: Vec<String> = report
-        .results
-        .iter()
-        .filter(|result| result.is_unexpected_pass())
-        .map(|result| format!("{} is listed as a known failure, but passed", result.id))
-        .collect();
+    let passes = report.results.iter().filter(|r| r.is_unexpected_pass());
+    let passes = passes.map(|r| format!("{} is listed as a known failure, but passed", r.id));
+    let passes: Vec<String> = passes.collect();
     list(&mut text, "Unexpected passes", &passes);
     list(&mut text, "Left behind, please remove", &report.left_behind);
     list(&mut text, "The observer failed", &report.observer_failures);
@@ -85,12 +82,10 @@ fn table(text: &mut String, report: &Report, policy: FailurePolicy) {
         } else {
             "➖"
         };
+        let (id, about, skipped) = (inline(&group), about(&group), count(Status::Skipped));
         let _ = writeln!(
             text,
-            "| {sign} | {} | {} | {passed} | {failed} | {} |",
-            inline(&group),
-            about(&group),
-            count(Status::Skipped)
+            "| {sign} | {id} | {about} | {passed} | {failed} | {skipped} |"
         );
     }
 }
@@ -101,13 +96,9 @@ fn failure(text: &mut String, result: &CheckResult, policy: FailurePolicy) {
         None if policy.fails(result) => String::new(),
         None => " (only a warning)".to_owned(),
     };
-    let _ = writeln!(
-        text,
-        "\n<details>\n<summary><b>{}</b> {} {}{kind}</summary>\n",
-        html(&one_line(&result.id)),
-        result.level,
-        html(&one_line(&result.rule)),
-    );
+    let (id, rule) = (html(&one_line(&result.id)), html(&one_line(&result.rule)));
+    let title = format!("<b>{id}</b> {} {rule}{kind}", result.level);
+    let _ = writeln!(text, "\n<details>\n<summary>{title}</summary>\n");
     match &result.failure {
         Some(failure) => {
             for (name, value) in failure.texts() {
@@ -124,11 +115,7 @@ fn failure(text: &mut String, result: &CheckResult, policy: FailurePolicy) {
             let _ = writeln!(text, "- {}", inline(&shown(&result.reason)));
         }
     }
-    let _ = writeln!(
-        text,
-        "\n`lbcf conformance explain {}`\n\n</details>",
-        html(&one_line(&result.id))
-    );
+    let _ = writeln!(text, "\n`lbcf conformance explain {id}`\n\n</details>");
 }
 
 fn list(text: &mut String, title: &str, items: &[String]) {

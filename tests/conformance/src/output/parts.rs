@@ -11,21 +11,18 @@ pub(super) fn by_group(report: &Report) -> Vec<(String, Vec<&CheckResult>)> {
             ids.push(result.group.clone());
         }
     }
-    ids.into_iter()
-        .map(|id| {
-            let of_group = report.results.iter().filter(|r| r.group == id).collect();
-            (id, of_group)
-        })
-        .filter(|(_, results): &(_, Vec<_>)| !results.is_empty())
-        .collect()
+    let groups = ids.into_iter().map(|id| {
+        let of_group = report.results.iter().filter(|r| r.group == id);
+        (id.clone(), of_group.collect::<Vec<_>>())
+    });
+    groups.filter(|(_, results)| !results.is_empty()).collect()
 }
 
 /// The description of a group; empty for a group of another version.
 pub(super) fn about(group: &str) -> &'static str {
-    Group::ALL
-        .into_iter()
-        .find(|known| known.id() == group)
-        .map_or("", Group::about)
+    let mut groups = Group::ALL.into_iter();
+    let known = groups.find(|known| known.id() == group);
+    known.map_or("", Group::about)
 }
 
 /// The names of the features.
@@ -48,11 +45,8 @@ impl FailureReport {
 /// The driver's known name and version, and its URL.
 pub(super) fn driver(report: &Report) -> (String, &str) {
     let driver = &report.driver;
-    let known = [&driver.organization, &driver.project, &driver.version]
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .map(String::as_str)
-        .collect::<Vec<_>>();
+    let mut known = vec![&*driver.organization, &driver.project, &driver.version];
+    known.retain(|part| !part.is_empty());
     (known.join(" "), &driver.url)
 }
 

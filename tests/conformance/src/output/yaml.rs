@@ -80,10 +80,8 @@ pub(super) fn render(
     report: &Report,
     policy: FailurePolicy,
 ) -> Result<String, serde_saphyr::ser::Error> {
-    serde_saphyr::to_string_with_options(
-        &ConformanceReport::of(report, policy),
-        serde_saphyr::ser_options! { folded_wrap_chars: usize::MAX },
-    )
+    let options = serde_saphyr::ser_options! { folded_wrap_chars: usize::MAX };
+    serde_saphyr::to_string_with_options(&ConformanceReport::of(report, policy), options)
 }
 
 impl ConformanceReport {
@@ -112,19 +110,15 @@ impl ConformanceReport {
 fn profiles(report: &Report, policy: FailurePolicy) -> Vec<ProfileReport> {
     let all_features = features(report);
     let of_group = |group: &str| EXTENDED.iter().find(|(_, g, _)| *g == group);
-    let core: Vec<_> = all_features
-        .iter()
-        .filter(|feature| EXTENDED.iter().all(|(_, _, f)| f != *feature))
-        .map(|feature| (*feature).to_owned())
-        .collect();
+    let is_core = |feature: &&&str| EXTENDED.iter().all(|(_, _, other)| other != *feature);
+    let core = all_features.iter().filter(is_core);
+    let core = core.map(|feature| (*feature).to_owned()).collect();
     let core_results = select(report, |result| of_group(&result.group).is_none());
     let mut profiles = vec![profile("core", &core_results, core, policy)];
     for (name, group, feature) in EXTENDED {
         let results = select(report, |result| result.group == group);
-        if results
-            .iter()
-            .any(|r| r.status != Status::Skipped || r.is_open())
-        {
+        let applies = |r: &&CheckResult| r.status != Status::Skipped || r.is_open();
+        if results.iter().any(applies) {
             let has_feature = all_features.contains(&feature);
             let features = has_feature.then(|| feature.to_owned()).into_iter();
             profiles.push(profile(name, &results, features.collect(), policy));

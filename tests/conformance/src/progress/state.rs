@@ -56,11 +56,8 @@ impl State {
             running.push_str(id);
         }
         let colon = if running.is_empty() { "" } else { ":" };
-        format!(
-            "{counts}{}{colon}{}",
-            paint.bad(&failed),
-            paint.faint(&running)
-        )
+        let (failed, running) = (paint.bad(&failed), paint.faint(&running));
+        format!("{counts}{failed}{colon}{running}")
     }
 }
 

@@ -40,38 +40,29 @@ impl BaseUrl {
     pub(super) fn parse(url: &str) -> Result<(Self, Option<HeaderValue>), TransportError> {
         let shown = DriverClient::check_url(url)?;
         // Both can be parsed, because `check_url` accepted the URL.
-        let clean: Uri = shown.parse().unwrap_or_default();
         let given: Uri = url.parse().unwrap_or_default();
-        let is_https = clean.scheme() == Some(&http::uri::Scheme::HTTPS);
-        let host = clean.host().unwrap_or_default();
-        let base = Self {
-            is_https,
-            authority: clean
-                .authority()
-                .map_or_else(String::new, ToString::to_string),
-            host: host
-                .trim_start_matches('[')
-                .trim_end_matches(']')
-                .to_owned(),
-            port: clean.port_u16().unwrap_or(if is_https { 443 } else { 80 }),
-            path: clean.path().trim_end_matches('/').to_owned(),
-            query: given.query().map(str::to_owned),
-        };
-        let user_info = given
-            .authority()
-            .and_then(|authority| authority.as_str().rsplit_once('@'));
+        let base = Self::of(&shown.parse().unwrap_or_default(), given.query());
+        let authority = given.authority();
+        let user_info = authority.and_then(|authority| authority.as_str().rsplit_once('@'));
         Ok((base, user_info.and_then(|(user_info, _)| basic(user_info))))
     }
 
     /// The URL of a router in this process.
     pub(super) fn in_process() -> Self {
+        Self::of(&Uri::from_static("http://in-process"), None)
+    }
+
+    /// A URL without user and password, and its query.
+    fn of(url: &Uri, query: Option<&str>) -> Self {
+        let is_https = url.scheme() == Some(&http::uri::Scheme::HTTPS);
+        let host = url.host().unwrap_or_default();
         Self {
-            is_https: false,
-            authority: "in-process".into(),
-            host: "in-process".into(),
-            port: 80,
-            path: String::new(),
-            query: None,
+            is_https,
+            authority: url.authority().map(ToString::to_string).unwrap_or_default(),
+            host: host.trim_matches(['[', ']']).to_owned(),
+            port: url.port_u16().unwrap_or(if is_https { 443 } else { 80 }),
+            path: url.path().trim_end_matches('/').to_owned(),
+            query: query.map(str::to_owned),
         }
     }
 

@@ -89,14 +89,11 @@ impl Connection {
         &mut self,
         request: http::Request<TrackedBody>,
     ) -> Result<Received, ExchangeError> {
-        let response = self
-            .sender
-            .try_send_request(request)
-            .await
-            .map_err(|mut error| ExchangeError {
-                is_unsent: error.take_message().is_some(),
-                reason: no_response(error.error()),
-            })?;
+        let response = self.sender.try_send_request(request).await;
+        let response = response.map_err(|mut error| ExchangeError {
+            is_unsent: error.take_message().is_some(),
+            reason: no_response(error.error()),
+        })?;
         let (head, body) = response.into_parts();
         let body = read(body).await.map_err(|reason| ExchangeError {
             reason,

@@ -72,19 +72,17 @@ async fn connect(
     port: u16,
     tls: Option<&(ServerName<'static>, Arc<ClientConfig>)>,
 ) -> Result<Stream, String> {
-    let tcp = TcpStream::connect((host, port))
-        .await
-        .map_err(|error| format!("{host} port {port}: {error}"))?;
+    let tcp = TcpStream::connect((host, port)).await;
+    let tcp = tcp.map_err(|error| format!("{host} port {port}: {error}"))?;
     // Requests are small, and Nagle's algorithm would only delay them.
     tcp.set_nodelay(true).ok();
     let tcp = ClientStream::from(tcp);
     let Some((name, config)) = tls else {
         return Ok(Box::new(tcp));
     };
-    let stream = TlsConnector::from(Arc::clone(config))
-        .connect(name.clone(), tcp)
-        .await
-        .map_err(|error| format!("{host} port {port}: TLS: {error}"))?;
+    let connector = TlsConnector::from(Arc::clone(config));
+    let stream = connector.connect(name.clone(), tcp).await;
+    let stream = stream.map_err(|error| format!("{host} port {port}: TLS: {error}"))?;
     Ok(Box::new(stream))
 }
 

@@ -59,9 +59,8 @@ impl IdlePool {
         tokio::spawn(async move {
             tokio::time::sleep(KEPT_FOR).await;
             if let Some(idle) = idle.upgrade() {
-                lock(&idle.kept)
-                    .idle
-                    .retain(|(since, _)| since.elapsed() < KEPT_FOR);
+                let is_kept = |(since, _): &(Instant, _)| since.elapsed() < KEPT_FOR;
+                lock(&idle.kept).idle.retain(is_kept);
             }
         });
     }

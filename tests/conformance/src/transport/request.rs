@@ -1,8 +1,8 @@
 //! Requests and their headers.
 
 use bytes::Bytes;
+use http::Method;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::{Method, Request as HttpRequest};
 
 /// Replaces a secret in reports.
 const SECRET: HeaderValue = HeaderValue::from_static("***");
@@ -89,20 +89,6 @@ impl Request {
         all
     }
 
-    pub(super) fn to_http<B>(
-        &self,
-        target: &str,
-        headers: HeaderMap,
-        body: B,
-    ) -> Result<HttpRequest<B>, http::Error> {
-        let mut request = HttpRequest::builder()
-            .method(self.method.clone())
-            .uri(target)
-            .body(body)?;
-        *request.headers_mut() = headers;
-        Ok(request)
-    }
-
     /// The bytes of the request line and the headers.
     pub(super) fn head(&self, target: &str, headers: &HeaderMap) -> Vec<u8> {
         let mut head = format!("{} {target} HTTP/1.1\r\n", self.method).into_bytes();
@@ -134,9 +120,8 @@ pub(crate) fn parse_header(
     name: &str,
     value: &str,
 ) -> Result<(HeaderName, HeaderValue), &'static str> {
-    let name: HeaderName = name
-        .parse()
-        .map_err(|_| "not the name of a header such as x-tenant")?;
+    let name = name.parse::<HeaderName>();
+    let name = name.map_err(|_| "not the name of a header such as x-tenant")?;
     if OWN_HEADERS.contains(&name) {
         return Err("the kit sets this header itself");
     }
@@ -146,16 +131,16 @@ pub(crate) fn parse_header(
     Ok((name, value))
 }
 
+const SECRET_HEADERS: [HeaderName; 3] = [
+    header::AUTHORIZATION,
+    header::PROXY_AUTHORIZATION,
+    header::COOKIE,
+];
+
 /// Headers for reports: without the values of secrets and of the endpoint's headers.
 pub(super) fn shown(mut headers: HeaderMap, endpoint: &HeaderMap) -> HeaderMap {
     for (name, value) in &mut headers {
-        let is_secret = [
-            header::AUTHORIZATION,
-            header::PROXY_AUTHORIZATION,
-            header::COOKIE,
-        ]
-        .contains(name);
-        if is_secret || value.is_sensitive() || endpoint.contains_key(name) {
+        if SECRET_HEADERS.contains(name) || value.is_sensitive() || endpoint.contains_key(name) {
             *value = SECRET;
         }
     }

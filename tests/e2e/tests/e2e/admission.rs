@@ -96,7 +96,7 @@ async fn u46_d9_d30_from_creation_to_deletion_with_admission() {
         group.metadata.labels.unwrap()["name.lb.lbcf.tkestack.io/web-lb"],
         "True"
     );
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     world.until_settled().await;
     let more: Bind = serde_json::from_value(bind(json!({}))).unwrap();
     let more = world.create(&more).await;
@@ -155,9 +155,7 @@ async fn b78_a_rejection_names_the_field_the_value_and_what_is_allowed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d12_u27_a_driver_in_use_is_not_deleted_by_name_or_with_all() {
     let (world, _controller) = world().await;
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(1).await;
     let draining = json!({"metadata": {"labels": {"lbcf.tkestack.io/driver-draining": "true"}}});
     world
         .patch::<LoadBalancerDriver>(SYSTEM, DRIVER, draining)
@@ -192,9 +190,7 @@ async fn d12_u27_a_driver_in_use_is_not_deleted_by_name_or_with_all() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b75_u45_changes_of_metadata_and_the_controllers_writes_call_no_driver() {
     let (world, _controller) = world().await;
-    world.apply_basics(2).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(2).await;
     let calls = world.cloud.calls();
     assert_eq!(
         (
@@ -232,9 +228,7 @@ async fn b75_u45_changes_of_metadata_and_the_controllers_writes_call_no_driver()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_controller_nothing_is_stored_until_the_next_one_starts() {
     let (world, controller) = world().await;
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(1).await;
     kill(controller.task).await;
     let groups = world.api::<BackendGroup>(NAMESPACE);
     let another = manifests::group("another", &[LB]);
@@ -249,7 +243,7 @@ async fn without_a_controller_nothing_is_stored_until_the_next_one_starts() {
     // Pods may change meanwhile; the next controller uses the same certificates.
     world.create(&manifests::pod("web-1")).await;
     let _next = world.start_admitting(CONTROLLER, World::options()).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.create(&another).await;
     let draining = json!({"metadata": {"labels": {"lbcf.tkestack.io/driver-draining": "true"}}});
     world

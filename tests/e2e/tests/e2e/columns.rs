@@ -71,9 +71,7 @@ async fn d8_the_columns_of_a_bind_count_load_balancers_and_backends() {
         _ => ProxyAction::Forward,
     });
     world.create_driver().await;
-    for pod in ["web-0", "web-1"] {
-        world.create(&manifests::pod(pod)).await;
-    }
+    world.create_pods(2).await;
     world
         .create(&manifests::bind(BIND, &["left", "right"]))
         .await;

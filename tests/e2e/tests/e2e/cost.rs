@@ -14,9 +14,7 @@ use std::time::Duration;
 async fn registering_costs_three_writes_and_two_webhooks_deregistering_two_and_one() {
     let world = World::new().await;
     let _controller = world.start_controller();
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(1).await;
 
     const MORE: u64 = 20;
     let names: Vec<String> = (1..=MORE).map(|number| format!("web-{number}")).collect();
@@ -39,7 +37,7 @@ async fn registering_costs_three_writes_and_two_webhooks_deregistering_two_and_o
     for name in &names {
         world.delete::<Pod>(NAMESPACE, name).await;
     }
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     world.until_settled().await;
     let cost = world.cost_since(&before);
     assert_eq!(cost.writes("backendrecords"), 2 * MORE, "{cost:?}");
@@ -69,11 +67,7 @@ async fn a_change_of_parameters_costs_two_writes_and_one_webhook_a_backend() {
 async fn at_most_two_events_for_a_backend() {
     let world = World::new().await;
     let controller = world.start_controller();
-    world.apply_basics(3).await;
-    world
-        .until_targets(&["web-0", "web-1", "web-2"], "50")
-        .await;
-    world.until_settled().await;
+    world.settle_basics(3).await;
     // Events are written concurrently; the group's is the last one.
     world
         .until_event("BackendGroup", "SuccSyncedBackendGroup")
@@ -100,16 +94,14 @@ async fn at_most_two_events_for_a_backend() {
 async fn b114_a_groups_status_is_written_at_most_once_a_second_while_it_changes() {
     let world = World::new().await;
     let _controller = world.start_controller();
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(1).await;
     let (before, began) = (world.cost(), tokio::time::Instant::now());
     // The counts change with each of these steps, many times a second.
     while began.elapsed() < Duration::from_millis(3500) {
         world.set_ready("web-0", false).await;
         world.until_targets(&[], "50").await;
         world.set_ready("web-0", true).await;
-        world.until_targets(&["web-0"], "50").await;
+        world.until_pods(1).await;
     }
     world.until_settled().await;
     let seconds = began.elapsed().as_secs() + 1;

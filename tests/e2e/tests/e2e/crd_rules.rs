@@ -41,10 +41,17 @@ fn service() -> Value {
     json!({"name": "web", "port": {"port": 80}})
 }
 
-/// A spec with other values at these JSON pointers.
-fn with<const N: usize>(mut spec: Value, changes: [(&str, Value); N]) -> Value {
-    for (pointer, value) in changes {
-        set(&mut spec, pointer, value);
+/// A spec with another value at this JSON pointer.
+fn with(mut spec: Value, pointer: &str, value: Value) -> Value {
+    set(&mut spec, pointer, value);
+    spec
+}
+
+/// A spec with other values at the JSON pointers of a line: `POINTER VALUE; POINTER VALUE`.
+fn changed(mut spec: Value, changes: &str) -> Value {
+    for change in changes.split(';') {
+        let (pointer, value) = change.trim().split_once(' ').unwrap();
+        set(&mut spec, pointer, serde_json::from_str(value).unwrap());
     }
     spec
 }
@@ -66,12 +73,7 @@ fn set(spec: &mut Value, pointer: &str, value: Value) {
 fn rows<'a>(spec: &Value, table: &'a str) -> Vec<(Value, &'a str)> {
     let row = |line: &'a str| {
         let (changes, expected) = line.rsplit_once(" | ").unwrap();
-        let mut spec = spec.clone();
-        for change in changes.split("; ") {
-            let (pointer, value) = change.trim().split_once(' ').unwrap();
-            set(&mut spec, pointer, serde_json::from_str(value).unwrap());
-        }
-        (spec, expected)
+        (changed(spec.clone(), changes), expected)
     };
     let lines = table.lines().filter(|line| !line.trim().is_empty());
     lines.map(row).collect()
@@ -207,7 +209,7 @@ async fn b67_d48_a_driver_is_validated_without_admission() {
         /webhooks null | ok
     "#;
     validated::<LoadBalancerDriver>(&world, driver(), table).await;
-    let secret = with(driver(), [("/url", json!("http//me:secret@driver"))]);
+    let secret = with(driver(), "/url", json!("http//me:secret@driver"));
     let api = api::<LoadBalancerDriver>(world.client());
     let object = object::<LoadBalancerDriver>("secret", &secret);
     let error = api.create(&PostParams::default(), &object).await;
@@ -235,7 +237,7 @@ async fn b72_b73_d48_a_load_balancer_is_validated_without_admission() {
 async fn b93_b96_d14_d48_a_bind_is_validated_without_admission() {
     let world = World::bare().await;
     let first = &bind()["loadBalancers"][0];
-    let twice = with(bind(), [("/loadBalancers", json!([first, first]))]);
+    let twice = with(bind(), "/loadBalancers", json!([first, first]));
     let message =
         "spec.loadBalancers: Invalid value: duplicate; names must be unique within a Bind";
     refused::<Bind>(&world, twice, message).await;
@@ -260,7 +262,7 @@ async fn b93_b96_d14_d48_a_bind_is_validated_without_admission() {
 async fn d72_d75_a_service_class_is_validated_without_admission() {
     let world = World::bare().await;
     let class = json!({"name": CLASS, "lbSpec": {"id": "$(name)"}});
-    let driver = with(driver(), [("/serviceClass", class)]);
+    let driver = with(driver(), "/serviceClass", class);
     let table = r#"
         /serviceClass/lbSpec {"port": "$(prot)"} | lbSpec: Invalid value: placeholders are $(port), $(protocol), $(namespace), $(name) and $(uid)
         /serviceClass/lbSpec {"port": "$(port"} | lbSpec: Invalid value: placeholders are $(port), $(protocol), $(namespace), $(name) and $(uid)
@@ -280,7 +282,7 @@ async fn d77_a_bind_of_a_service_is_validated_without_admission() {
     let lbs = bind()["loadBalancers"].clone();
     let neither = json!({"loadBalancers": lbs});
     refused::<Bind>(&world, neither, "one of pods and service is required").await;
-    let both = with(bind(), [("/service", service())]);
+    let both = with(bind(), "/service", service());
     refused::<Bind>(&world, both, "only one of pods and service can be set").await;
     let table = r#"
         /service/mode "Pods" | spec.service.mode: Unsupported value: "Pods"
@@ -302,50 +304,42 @@ async fn d77_a_bind_of_a_service_is_validated_without_admission() {
     )
     .await;
     // One may replace the other, and neither joins it.
-    let binds = api::<Bind>(world.client());
-    let stored = object::<Bind>("bind", &bind());
-    binds.create(&PostParams::default(), &stored).await.unwrap();
-    let patch = async |spec: Value| {
-        let patch = Patch::Merge(json!({ "spec": spec }));
-        binds.patch("bind", &PatchParams::default(), &patch).await
-    };
-    for spec in [json!({"service": service()}), json!({"pods": null})] {
-        patch(spec).await.unwrap_err();
-    }
-    let replaced = json!({"pods": null, "service": service()});
-    patch(replaced).await.unwrap();
     let pods = &bind()["pods"];
-    patch(json!({"pods": pods, "service": null})).await.unwrap();
+    let patches = [
+        (
+            json!({"service": service()}),
+            Some("only one of pods and service can be set"),
+        ),
+        (
+            json!({"pods": null}),
+            Some("one of pods and service is required"),
+        ),
+        (json!({"pods": null, "service": service()}), None),
+        (json!({"pods": pods, "service": null}), None),
+    ];
+    changes::<Bind>(&world, bind(), &patches).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b40_d13_u8_d48_the_identity_of_a_binds_load_balancers_is_immutable_without_admission() {
     let world = World::bare().await;
-    let api = api::<Bind>(world.client());
-    let stored = object::<Bind>("bind", &bind());
-    api.create(&PostParams::default(), &stored).await.unwrap();
-    let patch = async |spec: Value| {
-        let patch = Patch::Merge(json!({ "spec": spec }));
-        api.patch("bind", &PatchParams::default(), &patch).await
-    };
-    for (spec, field) in [
+    let another = json!({"name": "b", "driver": "other", "spec": {"lbID": "lb-2"}});
+    let prefix = "spec.loadBalancers: Invalid value";
+    let messages = ["driver", "spec"]
+        .map(|field| format!("{prefix}: {field} of a load balancer is immutable"));
+    let changed = |pointer: &str, value: Value| with(bind(), pointer, value);
+    let patches = [
         (
-            with(bind(), [("/loadBalancers/0/driver", json!("other"))]),
-            "driver",
+            changed("/loadBalancers/0/driver", json!("other")),
+            Some(&*messages[0]),
         ),
         (
-            with(bind(), [("/loadBalancers/0/spec/lbID", json!("lb-2"))]),
-            "spec",
+            changed("/loadBalancers/0/spec/lbID", json!("lb-2")),
+            Some(&*messages[1]),
         ),
-    ] {
-        let message = patch(spec).await.unwrap_err().to_string();
-        let expected =
-            format!("spec.loadBalancers: Invalid value: {field} of a load balancer is immutable");
-        assert!(message.contains(&expected), "{message}");
-    }
-    let mut renamed = bind();
-    renamed["loadBalancers"][0] = json!({"name": "b", "driver": "other", "spec": {"lbID": "lb-2"}});
-    patch(renamed).await.unwrap();
+        (changed("/loadBalancers/0", another), None),
+    ];
+    changes::<Bind>(&world, bind(), &patches).await;
 }
 
 /// Stores an object and applies merge patches to its spec, each of which is refused with its message or
@@ -433,27 +427,13 @@ async fn b82_d48_the_kind_of_backends_of_a_group_never_changes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b82_d48_what_a_group_selects_may_become_nothing() {
     let world = World::bare().await;
-    let api = api::<BackendGroup>(world.client());
-    for (name, spec, emptied) in [
-        (
-            "static",
-            json!({"loadBalancers": ["web-lb"], "static": ["1.1.1.1:80"]}),
-            json!({"static": null}),
-        ),
-        (
-            "named",
-            json!({"loadBalancers": ["web-lb"],
-                "pods": {"ports": [{"port": 80}], "byName": ["web-0"]}}),
-            json!({"pods": {"byName": []}}),
-        ),
-    ] {
-        let stored = object::<BackendGroup>(name, &spec);
-        api.create(&PostParams::default(), &stored).await.unwrap();
-        let patch = Patch::Merge(json!({ "spec": emptied }));
-        api.patch(name, &PatchParams::default(), &patch)
-            .await
-            .unwrap();
-    }
+    let addresses = json!({"loadBalancers": ["web-lb"], "static": ["1.1.1.1:80"]});
+    let emptied = (json!({"static": null}), None);
+    changes::<BackendGroup>(&world, addresses, &[emptied]).await;
+    let pods = json!({"ports": [{"port": 80}], "byName": ["web-0"]});
+    let named = json!({"loadBalancers": ["web-lb"], "pods": pods});
+    let emptied = (json!({"pods": {"byName": []}}), None);
+    changes::<BackendGroup>(&world, named, &[emptied]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -464,7 +444,7 @@ async fn d47_what_is_too_large_is_refused() {
         let entries = (0..count).map(|number| (format!("key-{number:04}"), value.clone()));
         entries.collect::<serde_json::Map<_, _>>().into()
     };
-    let lb = |field: &str, map: Value| with(load_balancer(), [(field, map)]);
+    let lb = |field: &str, map: Value| with(load_balancer(), field, map);
     let long_key = json!({"k".repeat(254): ""});
     for (spec, expected) in [
         (
@@ -491,10 +471,10 @@ async fn d47_what_is_too_large_is_refused() {
     accepted::<LoadBalancer>(&world, largest).await;
     let of_bind = |name: &str| json!({"name": name, "driver": "lbcf-clb", "spec": {"lbID": "lb-1"}, "attributes": map(100, 500)});
     let lbs = json!(["a", "b", "c"].map(of_bind));
-    let spec = with(bind(), [("/loadBalancers", lbs)]);
+    let spec = with(bind(), "/loadBalancers", lbs);
     let expected = "spec.loadBalancers: Invalid value: the keys and values of spec and attributes have at most 131072 characters in all";
     refused::<Bind>(&world, spec, expected).await;
-    let spec = with(group(), [("/parameters", map(257, 1))]);
+    let spec = with(group(), "/parameters", map(257, 1));
     let expected = "spec.parameters: Too many: 257: must have at most 256 items";
     refused::<BackendGroup>(&world, spec, expected).await;
     let addresses = vec!["x".repeat(1000); 300];
@@ -509,79 +489,41 @@ fn stored_before() -> Vec<(ApiResource, DynamicObject)> {
         (ApiResource::erase::<K>(&()), object::<K>(name, &spec))
     }
     let long = "x".repeat(300_000);
-    let mut many = serde_json::Map::new();
-    for number in 0..500 {
-        many.insert(format!("key-{number}"), json!("value"));
-    }
-    let names = |count: usize| -> Value {
-        let names = (0..count).map(|number| format!("pod-{number}"));
-        names.collect::<Vec<_>>().into()
+    let many = (0..500).map(|number| (format!("key-{number}"), json!("value")));
+    let many = Value::Object(many.collect());
+    let names = |count: usize| {
+        json!(Vec::from_iter(
+            (0..count).map(|number| format!("pod-{number}"))
+        ))
     };
-    let first = bind()["loadBalancers"][0].clone();
+    let first = &bind()["loadBalancers"][0];
+    let of_driver = format!(
+        r#"/url "not a url"; /webhooks [{{"name": "ensureBackend", "timeout": "9999999h"}},
+            {{"name": "ensureBackend", "timeout": "banana"}}, {{"name": "{long}"}}]"#
+    );
+    let of_lb = format!(
+        r#"/lbDriver "No driver"; /attributes {many}; /scope ["Web"];
+            /ensurePolicy {{"policy": "Always", "minPeriod": "999999999h"}}"#
+    );
+    let of_group = format!(
+        r#"/pods/ports/0 {{"port": -1, "protocol": "UPD"}}; /parameters {{"weight": "{long}"}};
+            /pods/byLabel/selector {{"{long}": "{long}"}}; /pods/byLabel/except {}"#,
+        names(2100)
+    );
+    let of_bind = format!(
+        r#"/loadBalancers [{first}, {first},
+            {{"name": "c", "driver": "No driver", "spec": {{}}, "attributes": {many}}}];
+            /ensurePolicy {{"policy": "Always", "resyncPeriodInSeconds": 1}}"#
+    );
+    let nothing = json!({"loadBalancers": ["web-lb"]});
+    let many = json!({"loadBalancers": names(200), "static": names(5000)});
     vec![
-        of::<LoadBalancerDriver>(
-            "clb",
-            with(
-                driver(),
-                [
-                    ("/url", json!("not a url")),
-                    (
-                        "/webhooks",
-                        json!([{"name": "ensureBackend", "timeout": "9999999h"},
-                        {"name": "ensureBackend", "timeout": "banana"}, {"name": long}]),
-                    ),
-                ],
-            ),
-        ),
-        of::<LoadBalancer>(
-            "web-lb",
-            with(
-                load_balancer(),
-                [
-                    ("/lbDriver", json!("No driver")),
-                    ("/attributes", many.clone().into()),
-                    ("/scope", json!(["Web"])),
-                    (
-                        "/ensurePolicy",
-                        json!({"policy": "Always", "minPeriod": "999999999h"}),
-                    ),
-                ],
-            ),
-        ),
-        of::<BackendGroup>(
-            "odd",
-            with(
-                group(),
-                [
-                    ("/pods/ports/0", json!({"port": -1, "protocol": "UPD"})),
-                    ("/pods/byLabel/selector", json!({long.clone(): long})),
-                    ("/pods/byLabel/except", names(2100)),
-                    ("/parameters", json!({"weight": long})),
-                ],
-            ),
-        ),
-        of::<BackendGroup>("nothing", json!({"loadBalancers": ["web-lb"]})),
-        of::<BackendGroup>(
-            "many",
-            json!({"loadBalancers": names(200), "static": names(5000)}),
-        ),
-        of::<Bind>(
-            "twice",
-            with(
-                bind(),
-                [
-                    (
-                        "/loadBalancers",
-                        json!([first, first,
-                        {"name": "c", "driver": "No driver", "spec": {}, "attributes": many}]),
-                    ),
-                    (
-                        "/ensurePolicy",
-                        json!({"policy": "Always", "resyncPeriodInSeconds": 1}),
-                    ),
-                ],
-            ),
-        ),
+        of::<LoadBalancerDriver>("clb", changed(driver(), &of_driver)),
+        of::<LoadBalancer>("web-lb", changed(load_balancer(), &of_lb)),
+        of::<BackendGroup>("odd", changed(group(), &of_group)),
+        of::<BackendGroup>("nothing", nothing),
+        of::<BackendGroup>("many", many),
+        of::<Bind>("twice", changed(bind(), &of_bind)),
     ]
 }
 

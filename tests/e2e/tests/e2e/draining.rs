@@ -18,9 +18,7 @@ async fn d71_a_driver_learns_since_when_a_backend_drains_also_from_the_next_cont
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
     let controller = world.start_controller();
-    world.apply_basics(2).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(2).await;
     proxy.rule(|call| match call.webhook.as_str() {
         "deregisterBackend" => ProxyAction::reply_json(&json!({"status": "Running"})),
         _ => ProxyAction::Forward,

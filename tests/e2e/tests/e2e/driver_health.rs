@@ -195,11 +195,7 @@ async fn d50_b141_at_rest_healthz_is_the_only_call_and_nothing_is_written() {
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
     let _health = start(&world, options());
-    world.apply_basics(3).await;
-    world
-        .until_targets(&["web-0", "web-1", "web-2"], "50")
-        .await;
-    world.until_settled().await;
+    world.settle_basics(3).await;
     until_healthy(&world, "True", "").await;
     world
         .until_event("BackendGroup", "SuccSyncedBackendGroup")
@@ -220,9 +216,7 @@ async fn d51_what_failed_in_an_outage_is_repeated_as_soon_as_the_driver_is_back(
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
     let health = start(&world, options());
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(1).await;
 
     proxy.rule(down);
     until_healthy(&world, "False", "WebhookError").await;
@@ -255,8 +249,7 @@ async fn d51_a_driver_without_healthz_is_back_when_it_responds() {
         _ => ProxyAction::Forward,
     };
     proxy.rule(without_healthz);
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.register_basics(1).await;
     until_healthy(&world, "Unknown", "HealthzNotServed").await;
     proxy.rule(down);
     until_healthy(&world, "False", "WebhookError").await;
@@ -264,7 +257,7 @@ async fn d51_a_driver_without_healthz_is_back_when_it_responds() {
     until_failed(&world, "WebhookError", 1).await;
     until_waiting(&health).await;
     proxy.rule(without_healthz);
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -316,6 +309,6 @@ async fn d50_without_a_period_no_driver_is_asked_and_an_old_condition_goes() {
     world.create(&manifests::load_balancer(LB)).await;
     world.create(&manifests::pod("web-0")).await;
     world.create(&manifests::group(GROUP, &[LB])).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     assert_eq!(proxy.calls_of("healthz").len(), before);
 }

@@ -10,9 +10,7 @@ use serde_json::{Value, json};
 async fn d23_b148_u10_a_dry_run_writes_nothing_and_calls_only_drivers_that_accept_it() {
     let world = World::new().await;
     let controller = world.start_controller();
-    world.apply_basics(2).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(2).await;
     kill(controller).await;
 
     // Something to do for every kind.

@@ -83,17 +83,13 @@ async fn u43_only_the_leader_reconciles_and_the_next_one_continues_where_it_was_
     one.until_leader().await;
     let two = Candidate::start(&world, "two");
     two.until_ready().await;
-    world.apply_basics(2).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(2).await;
     assert!(one.leads() && !two.leads());
     assert_eq!(world.cluster.requests().writes_by("two"), 0);
 
     kill(one.task).await;
     world.create(&manifests::pod("web-2")).await;
-    world
-        .until_targets(&["web-0", "web-1", "web-2"], "50")
-        .await;
+    world.until_pods(3).await;
     world.until_settled().await;
     assert!(two.leads());
     let calls = world.calls();
@@ -241,8 +237,7 @@ async fn other_writers_may_change_the_leases_labels() {
             .await
             .unwrap();
     }
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.register_basics(1).await;
     assert!(one.leads() && !one.task.is_finished());
     one.task.abort();
 }

@@ -16,18 +16,13 @@ use std::time::Duration;
 async fn pods_are_added_removed_and_changed() {
     let world = World::new().await;
     let _controller = world.start_controller();
-    world.apply_basics(3).await;
-    world
-        .until_targets(&["web-0", "web-1", "web-2"], "50")
-        .await;
+    world.register_basics(3).await;
     world.set_ready("web-1", false).await;
     world.until_targets(&["web-0", "web-2"], "50").await;
     world.set_ready("web-1", true).await;
-    world
-        .until_targets(&["web-0", "web-1", "web-2"], "50")
-        .await;
+    world.until_pods(3).await;
     world.delete::<Pod>(NAMESPACE, "web-2").await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.set_weight::<BackendGroup>(GROUP, "80").await;
     world.until_targets(&["web-0", "web-1"], "80").await;
     world.delete_basics().await;
@@ -117,9 +112,7 @@ async fn b26_static_addresses_are_sent_to_the_driver_unchanged() {
 async fn u1_d6_each_change_of_attributes_is_one_ensure() {
     let world = World::new().await;
     let _controller = world.start_controller();
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(1).await;
     for (index, value) in ["10", "20", "30"].into_iter().enumerate() {
         let patch = json!({"spec": {"attributes": {"max-bandwidth-out": value}}});
         world.patch::<LoadBalancer>(NAMESPACE, LB, patch).await;
@@ -149,8 +142,7 @@ async fn u1_d6_each_change_of_attributes_is_one_ensure() {
 async fn u34_an_outage_of_the_driver_is_reported_and_caught_up_with() {
     let mut world = World::new().await;
     let _controller = world.start_controller();
-    world.apply_basics(2).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.register_basics(2).await;
     world.stop_driver().await;
     world.delete::<Pod>(NAMESPACE, "web-1").await;
     world.create(&manifests::pod("web-2")).await;
@@ -190,7 +182,7 @@ async fn u34_a_missing_driver_is_reported_and_waited_for() {
     })
     .await;
     world.create(&manifests::driver(&world.driver_url())).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     world.delete_basics().await;
 }
 
@@ -248,8 +240,7 @@ async fn u7_a_load_balancer_deleted_while_it_is_being_created_leaves_nothing() {
 async fn b115_b134_b142_changes_are_recorded_as_events() {
     let world = World::new().await;
     let _controller = world.start_controller();
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.register_basics(1).await;
     until("the events exist", async || {
         let events: Vec<Event> = world.all().await;
         let has = |kind: &str, reason: &str| {
@@ -313,6 +304,5 @@ async fn an_object_that_cannot_be_decoded_affects_no_other() {
             )
             .await;
     }
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.register_basics(1).await;
 }

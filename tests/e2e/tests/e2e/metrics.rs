@@ -30,11 +30,7 @@ async fn b143_b144_b145_metrics_match_what_the_cluster_and_the_cloud_received() 
     let controller = Controller::new(world.cluster.client_as(CONTROLLER), World::options());
     let health = controller.health();
     let running = tokio::spawn(controller.run(pending()));
-    world.apply_basics(3).await;
-    world
-        .until_targets(&["web-0", "web-1", "web-2"], "50")
-        .await;
-    world.until_settled().await;
+    world.settle_basics(3).await;
 
     let text = until("everything is measured", async || {
         let text = scraped(&health);

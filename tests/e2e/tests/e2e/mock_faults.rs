@@ -78,11 +78,9 @@ fn lose_answers(world: &World, webhook: &str) {
 async fn with_admission(world: &World) {
     world.create_driver().await;
     create_repeatedly(world, &manifests::load_balancer(LB)).await;
-    for pod in ["web-0", "web-1"] {
-        world.create(&manifests::pod(pod)).await;
-    }
+    world.create_pods(2).await;
     create_repeatedly(world, &manifests::group(GROUP, &[LB])).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.delete_basics().await;
 }
 
@@ -105,12 +103,12 @@ async fn with_audit(world: &World) {
     world
         .patch::<LoadBalancerDriver>(SYSTEM, DRIVER, listed)
         .await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     until("all answers were lost", async || {
         (world.cloud.faults().list()[0].applied == TIMES).then_some(())
     })
     .await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.until_counts(GROUP, [2; 4]).await;
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
     world.delete::<LoadBalancer>(NAMESPACE, LB).await;

@@ -98,9 +98,7 @@ async fn d32_everything_of_a_namespace_is_deleted_at_once_drivers_first() {
 async fn d32_a_driver_deleted_by_force_serves_its_users_and_takes_no_new_ones() {
     let world = World::bare().await;
     let _controller = world.start_controller();
-    world.apply_basics(2).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(2).await;
     let drivers = world.api::<LoadBalancerDriver>(SYSTEM);
     drivers
         .delete(DRIVER, &DeleteParams::default())
@@ -178,9 +176,7 @@ async fn d32_the_finalizer_comes_with_the_first_user_and_goes_with_the_last() {
     assert_eq!(finalizers(&world).await, [""; 0]);
     world.create(&manifests::load_balancer(LB)).await;
     world.create(&manifests::load_balancer("second")).await;
-    for pod in ["web-0", "web-1", "web-2"] {
-        world.create(&manifests::pod(pod)).await;
-    }
+    world.create_pods(3).await;
     world
         .create(&manifests::group(GROUP, &[LB, "second"]))
         .await;
@@ -230,7 +226,7 @@ async fn d32_nothing_is_created_before_the_finalizer_is_stored() {
     .await;
     assert_eq!(world.calls().get("createLoadBalancer"), None);
     drop(fault);
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     assert_eq!(finalizers(&world).await, [FINALIZER]);
     world.delete_basics().await;
 }

@@ -9,10 +9,7 @@ use lbcf_e2e::{World, until};
 async fn u18_a_load_balancer_is_deleted_after_its_backends() {
     let world = World::new().await;
     let _controller = world.start_controller();
-    world.apply_basics(5).await;
-    world
-        .until_targets(&["web-0", "web-1", "web-2", "web-3", "web-4"], "50")
-        .await;
+    world.register_basics(5).await;
     // The group stays: the backends of a deleted load balancer are deregistered (b105, b107).
     world.delete::<LoadBalancer>(NAMESPACE, LB).await;
     world.until_deleted::<LoadBalancer>(NAMESPACE, LB).await;
@@ -40,10 +37,7 @@ async fn u18_a_load_balancer_is_deleted_after_its_backends() {
 async fn u18_everything_deleted_together_is_removed_in_order() {
     let world = World::new().await;
     let _controller = world.start_controller();
-    world.apply_basics(3).await;
-    world
-        .until_targets(&["web-0", "web-1", "web-2"], "50")
-        .await;
+    world.register_basics(3).await;
     world.delete::<LoadBalancer>(NAMESPACE, LB).await;
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
     for pod in ["web-0", "web-1", "web-2"] {
@@ -75,13 +69,13 @@ async fn u20_d31_an_address_of_two_groups_is_deregistered_once() {
         (registered.count() == 2).then_some(())
     })
     .await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     world.delete::<BackendGroup>(NAMESPACE, "second").await;
     until("the second group's record is deleted", async || {
         (world.all::<BackendRecord>().await.len() == 1).then_some(())
     })
     .await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     assert_eq!(world.calls().get("deregisterBackend"), None);
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
     world.until_targets(&[], "50").await;

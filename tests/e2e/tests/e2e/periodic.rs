@@ -181,9 +181,7 @@ async fn b121_u35_backends_are_ensured_each_period_and_nothing_is_written() {
     };
     let unbound = world.cloud.unbind(&endpoint, &lb.backends[0].addr);
     assert_eq!(unbound, Ok(true));
-    world
-        .until_targets(&["web-0", "web-1", "web-2"], "50")
-        .await;
+    world.until_pods(3).await;
     // A change does not wait for the end of the period.
     world
         .patch::<BackendGroup>(

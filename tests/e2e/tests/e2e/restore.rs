@@ -31,9 +31,7 @@ async fn d39_a_standby_that_takes_over_after_a_restore_knows_only_what_exists() 
     }
     let mut world = World::stored().await;
     let first = world.start_controller();
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(1).await;
     kill(first).await;
     world.back_up().await;
 
@@ -119,7 +117,7 @@ async fn d56_a_controller_started_after_a_restore_ensures_what_exists_again() {
     let first = world.start_controller();
     world.apply_basics(2).await;
     set_bandwidth(&world, "1").await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.until_settled().await;
     world.back_up().await;
 
@@ -137,7 +135,7 @@ async fn d56_a_controller_started_after_a_restore_ensures_what_exists_again() {
         ..World::options()
     };
     let (second, calls) = world.start_counting_controller(options);
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     until_bandwidth(&world, "1").await;
     world.until_settled().await;
     let calls = calls.snapshot();

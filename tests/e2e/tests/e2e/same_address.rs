@@ -123,7 +123,7 @@ async fn d41_the_older_group_is_deleted_and_the_one_that_stays_is_ensured_again(
     until_both_say_so(&world).await;
     world.until_targets(&["web-0"], "10").await;
     delete_group(&world, OLDER).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     until_conflict(&world, YOUNGER, ("False", "Resolved")).await;
     assert!(proxy.calls_of("deregisterBackend").is_empty());
     end(&world).await;
@@ -226,7 +226,7 @@ async fn d41_b157_a_group_that_is_deleted_without_a_controller_leaves_the_others
     kill(controller).await;
     world.delete::<BackendGroup>(NAMESPACE, OLDER).await;
     let _controller = world.start(World::quick());
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     until_conflict(&world, YOUNGER, ("False", "Resolved")).await;
     world.until_records(1).await;
     end(&world).await;

@@ -96,12 +96,11 @@ pub(crate) async fn delete_everything(world: &World) {
 }
 
 async fn run_with_pods(world: &World) {
-    world.apply_basics(2).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.register_basics(2).await;
     world.set_ready("web-0", false).await;
     world.until_targets(&["web-1"], "50").await;
     world.set_ready("web-0", true).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.set_weight::<BackendGroup>(GROUP, "80").await;
     world.until_targets(&["web-0", "web-1"], "80").await;
     let attributes = json!({"spec": {"attributes": {"chargeType": "MONTHLY"}}});
@@ -234,9 +233,7 @@ async fn run_with_endpoints(world: &World) {
 
 async fn run_with_a_service_class(world: &World) {
     world.create_class_driver(ServiceMode::Endpoints).await;
-    for pod in ["web-0", "web-1"] {
-        world.create(&manifests::pod(pod)).await;
-    }
+    world.create_pods(2).await;
     let service = |ports| manifests::balanced_service(SERVICE, Some(CLASS), ports);
     world.create(&service(&[80, 443])).await;
     let until_targets = async |lbs: usize, targets: usize| {
@@ -290,9 +287,7 @@ async fn run_with_addresses(world: &World) {
 
 async fn run_with_a_bind(world: &World) {
     world.create_driver().await;
-    for pod in ["web-0", "web-1"] {
-        world.create(&manifests::pod(pod)).await;
-    }
+    world.create_pods(2).await;
     world
         .create(&manifests::bind(BIND, &["left", "right"]))
         .await;
@@ -354,18 +349,16 @@ async fn run_with_a_bind_of_a_service(world: &World) {
         .until_bound(&nodes.each_ref().map(String::as_str))
         .await;
     world.until_records(2).await;
-    for pod in ["web-0", "web-1"] {
-        world.create(&manifests::pod(pod)).await;
-    }
+    world.create_pods(2).await;
     // On a cluster with other nodes it selects those of the tests.
     let endpoints = json!({"spec": {"service": {"mode": "Endpoints", "nodeSelector": null}}});
     world.patch::<Bind>(NAMESPACE, BIND, endpoints).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.until_records(2).await;
     world.set_ready("web-0", false).await;
     world.until_targets(&["web-1"], "50").await;
     world.set_ready("web-0", true).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     let pods = manifests::bind(BIND, &[]).spec.pods;
     let pods = json!({"spec": {"pods": pods, "service": null}});
     world.patch::<Bind>(NAMESPACE, BIND, pods).await;
@@ -378,7 +371,7 @@ async fn run_with_a_bind_of_a_service(world: &World) {
     })
     .await;
     world.until_records(2).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.delete::<Bind>(NAMESPACE, BIND).await;
     world.until_deleted::<Bind>(NAMESPACE, BIND).await;
     world.delete::<LoadBalancerDriver>(SYSTEM, DRIVER).await;
@@ -403,9 +396,7 @@ async fn run_with_verdicts(world: &World) {
         failure_policy: None,
     });
     world.create(&group).await;
-    world
-        .until_targets(&["web-0", "web-1", "web-2"], "50")
-        .await;
+    world.until_pods(3).await;
     world.until_counts(GROUP, [3; 4]).await;
     world.set_ready("web-0", false).await;
     world.set_ready("web-1", false).await;

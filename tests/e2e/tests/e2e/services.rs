@@ -353,8 +353,7 @@ async fn b120_a_pod_that_was_read_during_a_change_is_read_again() {
         pod["status"]["conditions"] = json!([]);
     });
     let _controller = world.start_controller_with(client, World::quick());
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.register_basics(1).await;
     world.delete_basics().await;
 }
 

@@ -120,7 +120,7 @@ async fn d47_an_injected_info_that_cannot_be_stored_is_reported_and_undone() {
     assert_eq!(undone.body["injectedInfo"], injected);
     proxy.forward_all();
     world.until_records(1).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     world.delete_basics().await;
 }
 
@@ -140,9 +140,7 @@ async fn with_attributes(world: &World) {
 async fn d47_attributes_in_an_earlier_status_are_understood_and_replaced() {
     let world = World::bare().await;
     let controller = world.start_controller();
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(1).await;
     let status = async || -> Value {
         let lb = world.get::<LoadBalancer>(LB).await;
         serde_json::to_value(lb.status.unwrap()).unwrap()

@@ -67,9 +67,7 @@ async fn d27_b157_controllers_can_be_swapped_and_nothing_is_registered_again() {
 async fn b62_a_record_whose_finalizer_is_removed_by_hand_is_deleted_without_a_call() {
     let mut world = World::new().await;
     let _controller = world.start_controller();
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
-    world.until_settled().await;
+    world.settle_basics(1).await;
     world.stop_driver().await;
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
     let record = until("deregistering fails", async || {

@@ -64,7 +64,7 @@ async fn d79_d80_no_request_fails_while_pods_come_and_go() {
         world.create(&serving_pod(name)).await;
     }
     world.create(&manifests::group(GROUP, &[LB])).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
 
     let traffic = world.cloud.traffic();
     let mut listeners = traffic.values().flat_map(|it| &it.listeners);

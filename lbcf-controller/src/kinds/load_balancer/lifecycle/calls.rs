@@ -4,25 +4,13 @@ use super::ManagedLoadBalancer;
 use super::reconcile::Reconciler;
 use crate::api::{Condition, LoadBalancerDriver, StringMap, condition_types, reasons};
 use crate::cluster::EventType::{Normal, Warning};
-use crate::runtime::operation::{Incomplete, operate, retry_id};
+use crate::runtime::operation::{Incomplete, Operand, operate, retry_id};
 use crate::runtime::{Action, Error, OperationFailure};
-use lbcf_driver_sdk::webhook::{
-    CreateLoadBalancer, DeleteLoadBalancer, EnsureLoadBalancer, OperationRequest,
-    OperationResponse, Webhook,
-};
+use lbcf_driver_sdk::webhook::{CreateLoadBalancer, DeleteLoadBalancer, EnsureLoadBalancer};
 
 impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
-    async fn call<W>(
-        &self,
-        driver: &LoadBalancerDriver,
-        operation: &str,
-        request: W,
-    ) -> Result<W::Response, Incomplete>
-    where
-        W: Webhook<Response: OperationResponse> + OperationRequest,
-    {
-        let operand = self.reporter.operand(&self.status.conditions);
-        operate::<W>(self.reporter.context, operand, driver, operation, request).await
+    fn operand(&self) -> Operand<'_> {
+        self.reporter.operand(&self.status.conditions)
     }
 
     /// Creates the load balancer; returns its identity, or why it cannot be stored.
@@ -32,7 +20,8 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         mut request: CreateLoadBalancer,
     ) -> Result<(StringMap, Option<String>), Incomplete> {
         request.retry_id = retry_id();
-        let call = self.call::<CreateLoadBalancer>(driver, "CreateLoadBalancer", request);
+        let operand = self.operand();
+        let call = operate::<CreateLoadBalancer>(operand, driver, "CreateLoadBalancer", request);
         let identity = self.state.identity(call.await?.lb_info.into());
         let excess = identity.excess("the load balancer's identity");
         Ok((identity, excess))
@@ -71,7 +60,8 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         mut request: EnsureLoadBalancer,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
-        let call = self.call::<EnsureLoadBalancer>(driver, "EnsureLoadBalancer", request);
+        let operand = self.operand();
+        let call = operate::<EnsureLoadBalancer>(operand, driver, "EnsureLoadBalancer", request);
         match call.await {
             Ok(_) => {
                 let message = "Successfully ensured load balancer";
@@ -127,7 +117,8 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         mut request: DeleteLoadBalancer,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
-        let call = self.call::<DeleteLoadBalancer>(driver, "DeleteLoadBalancer", request);
+        let operand = self.operand();
+        let call = operate::<DeleteLoadBalancer>(operand, driver, "DeleteLoadBalancer", request);
         match call.await {
             Ok(_) => {
                 self.lb.remove(self.reporter.context).await?;

@@ -75,7 +75,7 @@ fn a_hundred_endpoints_fill_a_slice() {
     let sizes = |slices: &[Arc<Stored>]| {
         let mut sizes: Vec<usize> = slices
             .iter()
-            .map(|s| list(&s.object, "endpoints").len())
+            .map(|s| list(&s.object, &["endpoints"]).len())
             .collect();
         sizes.sort_unstable();
         sizes
@@ -201,7 +201,9 @@ fn planning_the_pods_that_changed_is_planning_all() {
         // Nothing is left to do for all of them, and no endpoint is lost or there twice.
         let all = wanted(&|_| true);
         assert_eq!(writes(&plan(&service(), &all, &state)), [0, 0, 0]);
-        let endpoints = state.iter().map(|it| list(&it.object, "endpoints").len());
+        let endpoints = state
+            .iter()
+            .map(|it| list(&it.object, &["endpoints"]).len());
         assert_eq!(endpoints.sum::<usize>(), ports_of.len());
     }
 }

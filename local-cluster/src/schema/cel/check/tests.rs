@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use crate::schema::cel::RuleTree;
 use crate::schema::node::Node;
+use crate::tests::rows;
 
 fn compiled(rule: &str) -> Result<(), String> {
     let schema = json!({"type": "object",
@@ -54,73 +55,34 @@ fn good_rules_compile() {
 
 #[test]
 fn bad_rules_do_not() {
-    for (rule, why) in [
-        (
-            "self.nope",
-            "compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope\n | ....^",
-        ),
-        ("self.list.all(i, i.y > 0)", "undefined field 'y'"),
-        ("has(self.free.x)", "undefined field 'x'"),
-        (
-            "self.metadata.labels.size() > 0",
-            "undefined field 'labels'",
-        ),
-        (
-            "self.s.x == 1",
-            "type 'string' does not support field selection",
-        ),
-        (
-            "other == 1",
-            "ERROR: <input>:1:1: undeclared reference to 'other' (in container '')",
-        ),
-        (
-            "self.n == 1 &&\n  nope(1)",
-            "ERROR: <input>:2:3: undeclared reference to 'nope' (in container '')\n |   nope(1)\n | ..^",
-        ),
-        (
-            "self.n == 'a'",
-            "ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(int, string)'",
-        ),
-        (
-            "self.f == 1",
-            "found no matching overload for '_==_' applied to '(double, int)'",
-        ),
-        (
-            "self.s == null",
-            "found no matching overload for '_==_' applied to '(string, null)'",
-        ),
-        (
-            "self.n && true",
-            "found no matching overload for '_&&_' applied to '(int, bool)'",
-        ),
-        (
-            "!self.n",
-            "found no matching overload for '!_' applied to '(int)'",
-        ),
-        (
-            "self.s > 1",
-            "found no matching overload for '_>_' applied to '(string, int)'",
-        ),
-        (
-            "self.n in ['a']",
-            "found no matching overload for '@in' applied to '(int, list(string))'",
-        ),
-        (
-            "self.s + 1 == ''",
-            "found no matching overload for '_+_' applied to '(string, int)'",
-        ),
-        (
-            "self.n.all(x, true)",
-            "expression of type 'int' cannot be range of a comprehension",
-        ),
-        ("self.n", "cel expression must evaluate to a bool"),
-        ("size(self.s)", "cel expression must evaluate to a bool"),
-        (
-            "1 +",
-            "compilation failed: ERROR: <input>:1:4: Syntax error: mismatched input '<EOF>'",
-        ),
-        ("Foo{a: 1} == Foo{a: 1}", "undeclared reference to 'Foo'"),
-    ] {
+    let table = r#"
+        self.list.all(i, i.y > 0) | undefined field 'y'
+        has(self.free.x) | undefined field 'x'
+        self.metadata.labels.size() > 0 | undefined field 'labels'
+        self.s.x == 1 | type 'string' does not support field selection
+        other == 1 | ERROR: <input>:1:1: undeclared reference to 'other' (in container '')
+        self.n == 'a' | ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(int, string)'
+        self.f == 1 | found no matching overload for '_==_' applied to '(double, int)'
+        self.s == null | found no matching overload for '_==_' applied to '(string, null)'
+        self.n && true | found no matching overload for '_&&_' applied to '(int, bool)'
+        !self.n | found no matching overload for '!_' applied to '(int)'
+        self.s > 1 | found no matching overload for '_>_' applied to '(string, int)'
+        self.n in ['a'] | found no matching overload for '@in' applied to '(int, list(string))'
+        self.s + 1 == '' | found no matching overload for '_+_' applied to '(string, int)'
+        self.n.all(x, true) | expression of type 'int' cannot be range of a comprehension
+        self.n | cel expression must evaluate to a bool
+        size(self.s) | cel expression must evaluate to a bool
+        1 + | compilation failed: ERROR: <input>:1:4: Syntax error: mismatched input '<EOF>'
+        Foo{a: 1} == Foo{a: 1} | undeclared reference to 'Foo'
+    "#;
+    let field =
+        "compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope\n | ....^";
+    let function = "ERROR: <input>:2:3: undeclared reference to 'nope' (in container '')\n |   nope(1)\n | ..^";
+    let with_lines = [
+        ["self.nope", field],
+        ["self.n == 1 &&\n  nope(1)", function],
+    ];
+    for [rule, why] in rows(table).into_iter().chain(with_lines) {
         let error = compiled(rule).unwrap_err();
         assert!(error.contains(why), "{rule}: {error}");
     }

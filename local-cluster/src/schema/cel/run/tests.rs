@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::{RuleTree, Ruled, run};
 use crate::schema::message::FieldPath;
 use crate::schema::node::Node;
+use crate::tests::{json, rows};
 
 fn texts(schema: &Value, new: Value, old: Option<Value>) -> Vec<String> {
     let node = Node::read(schema);
@@ -39,69 +40,29 @@ fn spec(rule: Value) -> Value {
 
 #[test]
 fn errors_are_worded_like_kubernetes() {
-    for (rule, bad, expected) in [
-        (
-            json!({"rule": "self.n > 1", "message": " n is too small "}),
-            json!({"n": 1}),
-            "Invalid spec: Invalid value: n is too small",
-        ),
-        (
-            json!({"rule": "self.n > 1"}),
-            json!({"n": 1}),
-            "Invalid spec: Invalid value: failed rule: self.n > 1",
-        ),
-        (
-            json!({"rule": "self.n > 1", "messageExpression": "'not ' + string(self.n)", "message": "m"}),
-            json!({"n": 1}),
-            "Invalid spec: Invalid value: not 1",
-        ),
-        (
-            json!({"rule": "self.n > 1", "messageExpression": "self.s", "message": "m"}),
-            json!({"n": 1}),
-            "Invalid spec: Invalid value: m",
-        ),
-        (
-            json!({"rule": "self.n > 1", "reason": "FieldValueForbidden", "message": "m", "fieldPath": ".n"}),
-            json!({"n": 1}),
-            "Forbidden spec.n: Forbidden: m",
-        ),
-        (
-            json!({"rule": "has(self.s)", "reason": "FieldValueRequired", "message": "m", "fieldPath": ".s"}),
-            json!({"n": 1}),
-            "Required spec.s: Required value: m",
-        ),
-        (
-            json!({"rule": "self.s == 'a'"}),
-            json!({"n": 1}),
-            "Invalid spec: Invalid value: \"object\": no such key: s evaluating rule: self.s == 'a'",
-        ),
-        (
-            json!({"rule": "self.list[3] == 1"}),
-            json!({"list": [1]}),
-            "Invalid spec: Invalid value: \"object\": index out of bounds: 3 evaluating rule: self.list[3] == 1",
-        ),
-        (
-            json!({"rule": "1 / self.n == 1"}),
-            json!({"n": 0}),
-            "Invalid spec: Invalid value: \"object\": division by zero evaluating rule: 1 / self.n == 1",
-        ),
-        (
-            json!({"rule": "self.either > 1", "message": "m"}),
-            json!({"either": "a"}),
-            "Invalid spec: Invalid value: \"object\": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: m",
-        ),
-        (
-            json!({"rule": "self.nope"}),
-            json!({}),
-            "Invalid spec: Invalid value: \"object\": rule compile error: compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope\n | ....^",
-        ),
-    ] {
-        assert_eq!(
-            texts(&spec(rule.clone()), json!({"spec": bad}), None),
-            [expected],
-            "{rule}"
-        );
+    let table = r#"
+        {"rule": "self.n > 1", "message": " n is too small "} | {"n": 1} | Invalid spec: Invalid value: n is too small
+        {"rule": "self.n > 1"} | {"n": 1} | Invalid spec: Invalid value: failed rule: self.n > 1
+        {"rule": "self.n > 1", "messageExpression": "'not ' + string(self.n)", "message": "m"} | {"n": 1} | Invalid spec: Invalid value: not 1
+        {"rule": "self.n > 1", "messageExpression": "self.s", "message": "m"} | {"n": 1} | Invalid spec: Invalid value: m
+        {"rule": "self.n > 1", "reason": "FieldValueForbidden", "message": "m", "fieldPath": ".n"} | {"n": 1} | Forbidden spec.n: Forbidden: m
+        {"rule": "has(self.s)", "reason": "FieldValueRequired", "message": "m", "fieldPath": ".s"} | {"n": 1} | Required spec.s: Required value: m
+        {"rule": "self.s == 'a'"} | {"n": 1} | Invalid spec: Invalid value: "object": no such key: s evaluating rule: self.s == 'a'
+        {"rule": "self.list[3] == 1"} | {"list": [1]} | Invalid spec: Invalid value: "object": index out of bounds: 3 evaluating rule: self.list[3] == 1
+        {"rule": "1 / self.n == 1"} | {"n": 0} | Invalid spec: Invalid value: "object": division by zero evaluating rule: 1 / self.n == 1
+        {"rule": "self.either > 1", "message": "m"} | {"either": "a"} | Invalid spec: Invalid value: "object": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: m
+    "#;
+    let texts_of =
+        |rule: &str, bad: &str| texts(&spec(json(rule)), json!({"spec": json(bad)}), None);
+    for [rule, bad, expected] in rows(table) {
+        assert_eq!(texts_of(rule, bad), [expected], "{rule}");
     }
+    assert_eq!(
+        texts_of(r#"{"rule": "self.nope"}"#, "{}"),
+        [
+            "Invalid spec: Invalid value: \"object\": rule compile error: compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope\n | ....^"
+        ]
+    );
     // Scalars are part of the message.
     let scalar = json!({"type": "object", "properties": {"n": {"type": "integer", "x-kubernetes-validations": [{"rule": "self > 1"}]}}});
     assert_eq!(
@@ -113,42 +74,26 @@ fn errors_are_worded_like_kubernetes() {
 
 #[test]
 fn values_have_the_types_of_their_schema() {
-    for (rule, value) in [
-        (
-            "self.at > timestamp('2026-01-01T00:00:00Z')",
-            json!({"at": "2026-01-02T00:00:00Z"}),
-        ),
-        ("self.wait == duration('90s')", json!({"wait": "1m30s"})),
-        (
-            "type(self.either) == int && self.either == 1",
-            json!({"either": 1}),
-        ),
-        (
-            "type(self.either) == string && self.either.endsWith('%')",
-            json!({"either": "1%"}),
-        ),
-        ("self.f == 1.0 && self.f > 0", json!({"f": 1})),
-        ("size(self.s) == 2", json!({"s": "äö"})),
-        (
-            "string(self.n == 1) + string(self.n) == 'true1' && bool('true')",
-            json!({"n": 1}),
-        ),
-        ("self.?s.orValue('none') == 'none'", json!({})),
-        (
-            "self.?s.orValue('none') == 'x' && self.?s.hasValue()",
-            json!({"s": "x"}),
-        ),
-        ("cel.bind(d, self.n * 2, d == 4)", json!({"n": 2})),
-        (
-            "self.list.exists(i, i == 2) && self.list.map(i, i * 2) == [2, 4]",
-            json!({"list": [1, 2]}),
-        ),
-    ] {
-        assert_eq!(
-            texts(&spec(json!({"rule": rule})), json!({"spec": value}), None),
-            [""; 0],
-            "{rule}"
+    let table = r#"
+        self.at > timestamp('2026-01-01T00:00:00Z') | {"at": "2026-01-02T00:00:00Z"}
+        self.wait == duration('90s') | {"wait": "1m30s"}
+        type(self.either) == int && self.either == 1 | {"either": 1}
+        type(self.either) == string && self.either.endsWith('%') | {"either": "1%"}
+        self.f == 1.0 && self.f > 0 | {"f": 1}
+        size(self.s) == 2 | {"s": "äö"}
+        string(self.n == 1) + string(self.n) == 'true1' && bool('true') | {"n": 1}
+        self.?s.orValue('none') == 'none' | {}
+        self.?s.orValue('none') == 'x' && self.?s.hasValue() | {"s": "x"}
+        cel.bind(d, self.n * 2, d == 4) | {"n": 2}
+        self.list.exists(i, i == 2) && self.list.map(i, i * 2) == [2, 4] | {"list": [1, 2]}
+    "#;
+    for [rule, value] in rows(table) {
+        let found = texts(
+            &spec(json!({"rule": rule})),
+            json!({"spec": json(value)}),
+            None,
         );
+        assert_eq!(found, [""; 0], "{rule}");
     }
 }
 

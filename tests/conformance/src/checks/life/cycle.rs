@@ -68,9 +68,8 @@ impl LifeCycle<'_> {
         let validate = validate_backend(lb, backend_type, &backend.parameters);
         self.accepted(&validate, "since the parameters are valid")
             .await?;
-        backend.addr = self
-            .same(|| self.generated(&backend), "backendAddr")
-            .await?;
+        let generated = || self.generated(&backend);
+        backend.addr = self.same(generated, "backendAddr").await?;
         backend.injected_info = self.each(|| self.registered(&backend)).await?;
         if lab.run.fixture.backend.parameters.update.is_some() {
             let old = backend.parameters.clone();

@@ -53,10 +53,8 @@ pub(super) fn calls<'a>(report: &'a Report, only: &[String]) -> Vec<ReplayedCall
 
 /// All calls of a journal, whose URLs are paths.
 pub(super) fn of_journal(exchanges: &[ExchangeReport]) -> Vec<ReplayedCall<'_>> {
-    let calls = exchanges.iter();
-    calls
-        .map(|exchange| ReplayedCall::new("call", exchange, ""))
-        .collect()
+    let call = |exchange| ReplayedCall::new("call", exchange, "");
+    exchanges.iter().map(call).collect()
 }
 
 fn request(old: &ExchangeReport, base: &str) -> Result<Request, &'static str> {

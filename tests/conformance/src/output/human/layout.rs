@@ -3,6 +3,7 @@
 use crate::output::format::Show;
 use crate::output::{Color, Paint};
 use crate::report::FailurePolicy;
+use std::borrow::Cow;
 use std::fmt::Display;
 use textwrap::core::display_width;
 
@@ -76,10 +77,8 @@ impl Page {
     pub(super) fn fit(&self, paragraph: &str, columns: usize) -> Vec<String> {
         // The width of a tab depends on the terminal.
         let paragraph = paragraph.replace('\t', "    ");
-        textwrap::wrap(&paragraph, columns.max(1))
-            .into_iter()
-            .map(std::borrow::Cow::into_owned)
-            .collect()
+        let lines = textwrap::wrap(&paragraph, columns.max(1)).into_iter();
+        lines.map(Cow::into_owned).collect()
     }
 }
 

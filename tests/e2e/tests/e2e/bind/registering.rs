@@ -133,7 +133,7 @@ async fn b109_u31_an_unready_pod_stays_while_it_runs_under_that_policy() {
     let mut bind = manifests::bind(BIND, &[LEFT]);
     bind.spec.deregister_policy = Some(DeregisterPolicy::IfNotRunning);
     world.create(&bind).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.until_records(2).await;
     let calls = world.cloud.calls();
     world.set_ready("web-0", false).await;

@@ -173,7 +173,7 @@ async fn d78_a_bind_changes_from_pods_to_a_service_and_back_and_leaves_nothing_b
     let (world, proxy, _controller) = setup(2).await;
     world.create(&manifests::service(SERVICE, 30080)).await;
     world.create(&manifests::bind(BIND, &[LEFT])).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.until_records(2).await;
     let names = async || -> BTreeSet<String> {
         let records = world.all::<BackendRecord>().await.into_iter();
@@ -203,7 +203,7 @@ async fn d78_a_bind_changes_from_pods_to_a_service_and_back_and_leaves_nothing_b
     assert_eq!(validated.last().unwrap().body["backendType"], "Service");
 
     change(Value::Null, service("Endpoints")).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.until_records(2).await;
     let of_endpoints = names().await;
     assert!(of_pods.is_disjoint(&of_endpoints));
@@ -211,15 +211,13 @@ async fn d78_a_bind_changes_from_pods_to_a_service_and_back_and_leaves_nothing_b
     change(pods, Value::Null).await;
     until_is("the records", of_pods, async || names().await).await;
     world.until_records(2).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     // Neither the service nor its slices or nodes concern it any more.
     let seen = proxy.count();
     world.delete::<Service>(NAMESPACE, SERVICE).await;
     world.create_node("more", "192.168.101.1").await;
     world.create(&manifests::pod("web-2")).await;
-    world
-        .until_targets(&["web-0", "web-1", "web-2"], "50")
-        .await;
+    world.until_pods(3).await;
     world.until_records(3).await;
     assert_eq!(
         webhooks(&proxy, seen),
@@ -262,9 +260,7 @@ async fn d77_a_bind_of_endpoints_counts_addresses_and_follows_their_pods() {
     create_bind(&world, ServiceMode::Endpoints, &[LEFT, RIGHT]).await;
     let message = until_ready(&world, "NoEndpoints").await;
     assert!(message.ends_with("has no endpoints"), "{message}");
-    for pod in ["web-0", "web-1"] {
-        world.create(&manifests::pod(pod)).await;
-    }
+    world.create_pods(2).await;
     until_counts(&world, [2, 2]).await;
     until_ready(&world, "AllRegistered").await;
     world.until_records(4).await;
@@ -316,10 +312,10 @@ async fn d62_d77_a_driver_judges_the_pods_behind_the_endpoints_of_a_bind() {
         failure_policy: None,
     });
     world.create(&bind).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.set_ready("web-0", false).await;
     world.set_ready("web-1", false).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     assert!(!proxy.calls_of("judgePodDeregister").is_empty());
     until_counts(&world, [2, 1]).await;
     delete_all(&world).await;

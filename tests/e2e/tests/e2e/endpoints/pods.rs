@@ -20,10 +20,8 @@ async fn e13_the_pods_of_a_headless_service_are_registered_as_pods_are() {
     world
         .create(&manifests::endpoint_group(GROUP, SERVICE, &[LB]))
         .await;
-    for pod in ["web-0", "web-1"] {
-        world.create(&manifests::pod(pod)).await;
-    }
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.create_pods(2).await;
+    world.until_pods(2).await;
     world.until_counts(GROUP, [2; 4]).await;
     for call in proxy.calls_of("generateBackendAddr") {
         let (pod, endpoint) = (&call.body["podBackend"], &call.body["endpointBackend"]);
@@ -48,10 +46,10 @@ async fn e13_the_pods_of_a_headless_service_are_registered_as_pods_are() {
     world.until_counts(GROUP, [2, 1, 2, 1]).await;
     world.set_ready("web-0", true).await;
     world.delete::<Pod>(NAMESPACE, "web-1").await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     world.until_counts(GROUP, [1; 4]).await;
     world.create(&manifests::pod("web-1")).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.until_counts(GROUP, [2; 4]).await;
     world.delete_basics().await;
 }
@@ -70,10 +68,8 @@ async fn e13_a_pod_that_is_gone_at_once_is_not_waited_for() {
     world
         .create(&manifests::endpoint_group(GROUP, SERVICE, &[LB]))
         .await;
-    for pod in ["web-0", "web-1"] {
-        world.create(&manifests::pod(pod)).await;
-    }
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.create_pods(2).await;
+    world.until_pods(2).await;
     let force = DeleteParams::default().grace_period(0);
     world
         .api::<Pod>(NAMESPACE)
@@ -104,9 +100,7 @@ async fn d62_the_deregister_policies_are_about_the_pods_behind_endpoints() {
         world.create(&pod).await;
     }
     world.create(&group).await;
-    world
-        .until_targets(&["web-0", "web-1", "web-2"], "50")
-        .await;
+    world.until_pods(3).await;
     world.until_counts(GROUP, [3; 4]).await;
     world.set_ready("web-0", false).await;
     world.set_ready("web-1", false).await;

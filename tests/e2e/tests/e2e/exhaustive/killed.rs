@@ -184,6 +184,9 @@ fn is_batched(point: &KillPoint) -> bool {
 }
 
 async fn kill_everywhere(scenario: Scenario, least_writes: usize, least_webhooks: usize) {
+    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
+        return;
+    }
     let runs = run_concurrently(0..UNDISTURBED_RUNS, |_| async move {
         let (counts, _) = run_and_kill(scenario, None, AfterKill::Continue).await;
         counts
@@ -217,88 +220,55 @@ async fn kill_everywhere(scenario: Scenario, least_writes: usize, least_webhooks
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_group_of_pods_loses_and_leaves_nothing() {
-    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
-        return;
-    }
     kill_everywhere(Scenario::Pods, 20, 10).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_group_of_a_service_loses_and_leaves_nothing() {
-    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
-        return;
-    }
     kill_everywhere(Scenario::Service, 30, 20).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_group_of_endpoints_loses_and_leaves_nothing() {
-    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
-        return;
-    }
     kill_everywhere(Scenario::Endpoints, 25, 12).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_group_of_addresses_loses_and_leaves_nothing() {
-    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
-        return;
-    }
     kill_everywhere(Scenario::Static, 18, 8).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_bind_loses_and_leaves_nothing() {
-    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
-        return;
-    }
     kill_everywhere(Scenario::Bind, 50, 30).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d78_a_controller_killed_anywhere_with_a_bind_of_a_service_loses_and_leaves_nothing() {
-    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
-        return;
-    }
     kill_everywhere(Scenario::BindOfService, 30, 20).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_deregister_webhook_loses_and_leaves_nothing() {
-    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
-        return;
-    }
     kill_everywhere(Scenario::Verdicts, 20, 12).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d32_a_controller_killed_anywhere_with_a_namespace_loses_and_leaves_nothing() {
-    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
-        return;
-    }
     kill_everywhere(Scenario::Namespace, 20, 12).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d67_a_controller_killed_anywhere_with_readiness_gates_loses_and_leaves_nothing() {
-    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
-        return;
-    }
     kill_everywhere(Scenario::Gates, 15, 8).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d73_a_controller_killed_anywhere_with_a_service_class_loses_and_leaves_nothing() {
-    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
-        return;
-    }
     kill_everywhere(Scenario::ServiceClass, 30, 12).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d76_a_controller_killed_anywhere_with_gated_endpoints_loses_and_leaves_nothing() {
-    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
-        return;
-    }
     kill_everywhere(Scenario::GatedEndpoints, 15, 8).await;
 }

@@ -24,9 +24,7 @@ async fn b110_no_call_is_made_without_unready_pods() {
         let setup = Setup::with(owner, 2, webhook(None), resync).await;
         let world = &setup.world;
         world.create(&manifests::pod("web-2")).await;
-        world
-            .until_targets(&["web-0", "web-1", "web-2"], "50")
-            .await;
+        world.until_pods(3).await;
         world.delete::<Pod>(NAMESPACE, "web-1").await;
         world.until_targets(&["web-0", "web-2"], "50").await;
         // Nor about a pod whose backend is already deregistered.
@@ -104,7 +102,7 @@ async fn b141_the_call_is_repeated_as_the_verdict_may_change() {
         setup.keep(&["web-0"]);
         setup.world.set_ready("web-0", false).await;
         setup.until_called(4).await;
-        setup.world.until_targets(&["web-0", "web-1"], "50").await;
+        setup.world.until_pods(2).await;
         let times: Vec<Instant> = setup
             .proxy
             .calls_of(JUDGE)

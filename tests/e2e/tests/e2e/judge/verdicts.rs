@@ -26,12 +26,10 @@ async fn b110_d16_the_pods_that_the_driver_names_stay_and_the_others_are_deregis
         let pod = &judged[0].body["notReadyPods"][0];
         assert!(pod["status"]["podIP"].is_string(), "{pod}");
         world.set_ready("web-1", true).await;
-        world
-            .until_targets(&["web-0", "web-1", "web-2"], "50")
-            .await;
+        world.until_pods(3).await;
         world.set_ready("web-0", true).await;
         world.set_ready("web-2", false).await;
-        world.until_targets(&["web-0", "web-1"], "50").await;
+        world.until_pods(2).await;
         setup.end().await;
     })
     .await;
@@ -129,9 +127,7 @@ async fn b110_a_pod_that_was_ready_in_between_is_judged_again() {
         world.set_ready("web-0", false).await;
         world.until_targets(&["web-1", "web-2"], "50").await;
         world.set_ready("web-0", true).await;
-        world
-            .until_targets(&["web-0", "web-1", "web-2"], "50")
-            .await;
+        world.until_pods(3).await;
         world.until_records(3).await;
         // The driver keeps it now; the earlier verdict does not count.
         setup.keep(&["web-0", "web-1"]);
@@ -239,9 +235,7 @@ async fn d42_b110_pods_that_start_are_judged_with_the_others_and_never_registere
             .until_targets(&["web-0", "web-1", "web-2", "leaving"], "50")
             .await;
         world.delete::<Pod>(NAMESPACE, "leaving").await;
-        world
-            .until_targets(&["web-0", "web-1", "web-2"], "50")
-            .await;
+        world.until_pods(3).await;
         world.until_records(3).await;
         world.set_ready("web-0", false).await;
         setup.until_called(1).await;
@@ -312,7 +306,7 @@ async fn b110_a_verdict_does_not_apply_to_a_later_pod_of_the_same_name() {
     world.delete::<Pod>(NAMESPACE, "web-0").await;
     world.until_deleted::<Pod>(NAMESPACE, "web-0").await;
     world.create(&manifests::pod("web-0")).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.until_records(2).await;
     setup.keep(&["web-0"]);
     let judged = setup.judged_pods().len();
@@ -320,7 +314,7 @@ async fn b110_a_verdict_does_not_apply_to_a_later_pod_of_the_same_name() {
     setup.until_called(judged + 1).await;
     // The verdict about the earlier pod does not apply to it.
     world.set_ready("web-1", false).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     setup.end().await;
 }
 

@@ -96,13 +96,13 @@ async fn d76_an_endpoint_whose_containers_recover_waits_for_its_registration_aga
         .create(&manifests::gated(manifests::pod("web-0")))
         .await;
     until_ready(&world, "web-0", "True").await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     set_containers(&world, "web-0", false).await;
     world.until_targets(&[], "50").await;
     until_gate(&world, "web-0", "False", "NotRegistered").await;
     set_containers(&world, "web-0", true).await;
     until_ready(&world, "web-0", "True").await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     world.delete_basics().await;
 }
 
@@ -110,11 +110,11 @@ async fn d76_an_endpoint_whose_containers_recover_waits_for_its_registration_aga
 async fn d76_pods_without_the_gate_follow_the_slices_and_are_not_written() {
     let (world, proxy, _controller) = setup().await;
     world.create(&manifests::pod("web-0")).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     world.set_ready("web-0", false).await;
     world.until_targets(&[], "50").await;
     world.set_ready("web-0", true).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.until_pods(1).await;
     world.until_counts(GROUP, [1; 4]).await;
     assert_eq!(world.cost().writes("pods"), 0);
     assert_eq!(proxy.calls_of("ensureBackend").len(), 2);

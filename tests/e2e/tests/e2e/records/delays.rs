@@ -11,8 +11,7 @@ async fn b138_d22_events_do_not_shorten_a_drivers_delay_but_a_change_of_the_driv
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
     let _controller = world.start_controller();
-    world.apply_basics(1).await;
-    world.until_targets(&["web-0"], "50").await;
+    world.register_basics(1).await;
     proxy.rule(|call| match call.webhook.as_str() {
         "deregisterBackend" => ProxyAction::reply_json(&json!({
             "status": "Running", "msg": "draining", "minRetryDelayInSeconds": 3600,

@@ -62,7 +62,7 @@ async fn d34_a_group_that_is_orphaned_and_created_again_adopts_its_records() {
     );
     // From now on the group has them.
     world.delete::<Pod>(NAMESPACE, "web-2").await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_pods(2).await;
     world.delete_basics().await;
 }
 

@@ -85,9 +85,7 @@ async fn d44_the_message_of_a_group_is_a_column() {
 async fn d58_a_pod_that_has_finished_does_not_count() {
     let (world, _proxy, _controller) = setup(impatient()).await;
     world.create(&manifests::load_balancer(LB)).await;
-    for pod in ["web-0", "web-1", "web-2"] {
-        world.create(&manifests::pod(pod)).await;
-    }
+    world.create_pods(3).await;
     world.create(&manifests::group(GROUP, &[LB])).await;
     world.until_counts(GROUP, [3, 3, 3, 3]).await;
     for (pod, phase) in [("web-1", "Succeeded"), ("web-2", "Failed")] {
