@@ -134,8 +134,8 @@ fn d66_an_endpoint_is_a_pod_where_it_is_one_and_nothing_else_beside_it() {
     let expected = Backend::Endpoint(&EndpointBackend::default());
     assert_eq!(alone.backend().unwrap(), expected);
     let both = GenerateBackendAddr {
-        service_backend: Some(service.clone()),
-        ..of_pod.clone()
+        service_backend: Some(service),
+        ..of_pod
     };
     for (request, problem) in [
         (&none, "names no backend"),
