@@ -266,9 +266,15 @@ async fn pods_of_a_data_directory_serve_again() {
         data_dir: Some(directory.clone()),
         ..quick()
     };
+    // Between the two clusters the address is free: with the port of the other tests, one of their pods could
+    // take it.
+    let own_port = PORT + 1;
+    let ports = json!([{"containerPort": own_port}]);
+    let containers = json!([{"name": "web", "image": "i", "ports": ports}]);
     let first = start(options.clone()).await;
-    create(&first, pod("a", json!({}))).await;
-    let addr = running(&first, "a").await;
+    let own = pod("a", json!({"spec": {"containers": containers}}));
+    create(&first, own).await;
+    let addr = SocketAddr::new(running(&first, "a").await.ip(), own_port);
     first.shutdown().await;
     eventually("the first one's pods have ended", || async {
         TcpStream::connect(addr).await.is_err().then_some(())
