@@ -2,6 +2,7 @@
 
 #[cfg(feature = "server")]
 pub(crate) mod calls;
+mod target;
 
 use crate::fields::{Address, Fields};
 #[cfg(feature = "openapi")]
@@ -25,8 +26,9 @@ pub mod request {
     //! never set unless the driver [accepts dry runs](super::Driver::accepts_dry_run).
 
     use super::Driver;
+    pub use super::target::{Backend, Target};
     use crate::webhook;
-    pub use crate::webhook::{Backend, JudgePodDeregister, Target};
+    pub use crate::webhook::JudgePodDeregister;
 
     type LbSpec<D> = <D as Driver>::LbSpec;
     type LbInfo<D> = <D as Driver>::LbInfo;

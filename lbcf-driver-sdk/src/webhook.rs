@@ -17,7 +17,6 @@ mod load_balancer;
 mod operation;
 mod port;
 mod table;
-mod target;
 mod verdict;
 
 pub use backend::{
@@ -41,5 +40,4 @@ pub use port::{BackendPort, Protocol};
 pub use table::ALL;
 #[cfg(any(feature = "client", feature = "openapi", feature = "server"))]
 pub(crate) use table::for_each_webhook;
-pub use target::{Backend, Target};
 pub use verdict::{Operation, VerdictRequest, VerdictResponse};

@@ -1,11 +1,13 @@
 //! Serde helpers for fields on which existing controllers, drivers and documents disagree.
 
-use crate::webhook::StringMap;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
 use std::fmt;
+
+type StringMap = BTreeMap<String, String>;
 
 /// The newtype name with which an object of Kubernetes is requested from a deserializer. The
 /// [streaming](super::streaming) one recognises it and visits the object's text. Others visit a newtype, from

@@ -3,11 +3,11 @@
 #[cfg(test)]
 mod tests;
 
-use super::{
+use crate::HookError;
+use crate::webhook::{
     BackendPort, EndpointBackend, GenerateBackendAddr, KubernetesObject, NodeAddress, PodBackend,
     Protocol, ServiceBackend,
 };
-use crate::HookError;
 use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
