@@ -277,7 +277,11 @@ mod tests {
             stream.write_all(response).await.unwrap();
             String::from_utf8(request).unwrap()
         });
-        let client = HttpClient::builder().token("tok-123").build().unwrap();
+        let settings = lbcf_driver_sdk::client::HttpClientSettings {
+            token: Some("tok-123".into()),
+            ..Default::default()
+        };
+        let client = HttpClient::with(settings).unwrap();
         let options = Options {
             driver_client: Some(client),
             ..Options::default()

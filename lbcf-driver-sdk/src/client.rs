@@ -1,6 +1,5 @@
 #![doc = include_str!("docs/modules/client.md")]
 
-mod builder;
 mod causes;
 mod connector;
 mod error;
@@ -8,15 +7,17 @@ mod exchange;
 mod http_client;
 mod methods;
 mod request_body;
+mod settings;
 mod timeouts;
 mod tls_problem;
 mod token;
 mod url;
 
-pub use builder::HttpClientBuilder;
 pub use error::{CallError, HttpClientError};
 pub use exchange::RawResponse;
 pub use http_client::HttpClient;
+pub use lbcf_serving::secret::Secret;
+pub use settings::HttpClientSettings;
 pub use timeouts::Timeouts;
 pub use tls_problem::TlsProblem;
 pub use url::InvalidUrl;

@@ -14,7 +14,7 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
-pub use json::{Json, NotJson};
+pub use json::Json;
 pub use number::Number;
 #[cfg(feature = "openapi")]
 pub use schema::DriverSchemas;

@@ -6,7 +6,7 @@ mod step;
 mod store;
 
 pub use crate::webhook::object_id;
-pub use in_process::{InProcess, InProcessTask, Progress};
+pub use in_process::{InProcess, Progress};
 pub use job::{Job, JobState};
 
 use crate::HookError;

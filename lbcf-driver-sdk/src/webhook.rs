@@ -40,4 +40,4 @@ pub use port::{BackendPort, Protocol};
 pub use table::ALL;
 #[cfg(any(feature = "client", feature = "openapi", feature = "server"))]
 pub(crate) use table::for_each_webhook;
-pub use verdict::{Operation, VerdictRequest, VerdictResponse};
+pub use verdict::{Operation, VerdictResponse};

@@ -1,4 +1,4 @@
-use lbcf_driver_sdk::client::{HttpClient, HttpClientError};
+use lbcf_driver_sdk::client::{HttpClient, HttpClientError, HttpClientSettings};
 use std::path::PathBuf;
 
 /// Flags of the connections to drivers, the same for all drivers. Files are read again when they
@@ -38,24 +38,15 @@ impl DriverArgs {
         if *self == Self::default() {
             return Ok(None);
         }
-        let mut builder = HttpClient::builder();
-        if let Some(path) = &self.driver_ca_file {
-            builder = builder.ca_file(path);
-        }
-        if self.driver_trust_system_cas {
-            builder = builder.trust_system_roots();
-        }
-        if let (Some(cert), Some(key)) =
-            (&self.driver_client_cert_file, &self.driver_client_key_file)
-        {
-            builder = builder.client_certificate_files(cert, key);
-        }
-        if let Some(path) = &self.driver_token_file {
-            builder = builder.token_file(path);
-        }
-        if self.driver_token_over_http {
-            builder = builder.allow_token_over_http();
-        }
-        builder.build().map(Some)
+        let (cert, key) = (&self.driver_client_cert_file, &self.driver_client_key_file);
+        let settings = HttpClientSettings {
+            ca_files: self.driver_ca_file.iter().cloned().collect(),
+            trust_system_roots: self.driver_trust_system_cas,
+            client_certificate: cert.clone().zip(key.clone()),
+            token_file: self.driver_token_file.clone(),
+            allow_token_over_http: self.driver_token_over_http,
+            ..HttpClientSettings::default()
+        };
+        HttpClient::with(settings).map(Some)
     }
 }

@@ -79,7 +79,7 @@ pub enum CallError {
 
 impl CallError {
     /// True if the call timed out, or connecting did, with
-    /// [`HttpClientBuilder::connect_timeout`](super::HttpClientBuilder::connect_timeout).
+    /// [`HttpClientSettings::connect_timeout`](super::HttpClientSettings::connect_timeout).
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         match self {

@@ -3,6 +3,7 @@
 use super::connector::{Tcp, Within};
 use super::error::{CallError, HttpClientError};
 use super::request_body::RequestBody;
+use super::settings::HttpClientSettings;
 use super::token::Token;
 use super::url::DriverUrl;
 use ::http::uri::Scheme;
@@ -41,30 +42,7 @@ struct Inner {
     plain: Client<Within<Tcp>, RequestBody>,
     tls: Tls,
     token: Option<Token>,
-    settings: Settings,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Settings {
-    pub(super) connect_timeout: Option<Duration>,
-    pub(super) idle_timeout: Duration,
-    pub(super) idle_per_host: usize,
-    pub(super) response_limit: usize,
-    pub(super) allow_token_over_http: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            connect_timeout: None,
-            // Servers close idle connections, Node's after 5 s, and a request that is sent at that
-            // moment fails.
-            idle_timeout: Duration::from_secs(4),
-            idle_per_host: usize::MAX,
-            response_limit: 4 << 20,
-            allow_token_over_http: false,
-        }
-    }
+    settings: HttpClientSettings,
 }
 
 type TlsPool = Client<Within<HttpsConnector<Tcp>>, RequestBody>;
@@ -84,7 +62,7 @@ pub(super) enum Tls {
 impl Tls {
     pub(super) fn from_files(
         files: ClientTls,
-        settings: Settings,
+        settings: HttpClientSettings,
         interval: Duration,
     ) -> Result<Self, HttpClientError> {
         let watched =
@@ -101,10 +79,14 @@ impl HttpClient {
     /// call.
     #[must_use]
     pub fn new() -> Self {
-        Self::from_parts(Tls::System(OnceLock::new()), None, Settings::default())
+        Self::from_parts(
+            Tls::System(OnceLock::new()),
+            None,
+            HttpClientSettings::default(),
+        )
     }
 
-    pub(super) fn from_parts(tls: Tls, token: Option<Token>, settings: Settings) -> Self {
+    pub(super) fn from_parts(tls: Tls, token: Option<Token>, settings: HttpClientSettings) -> Self {
         Self(Arc::new(Inner {
             plain: pooled(Within::new(Tcp::new(), settings.connect_timeout), &settings),
             tls,
@@ -181,19 +163,19 @@ impl fmt::Debug for HttpClient {
     }
 }
 
-fn tls_pool(config: Arc<ClientConfig>, settings: &Settings) -> TlsPool {
+fn tls_pool(config: Arc<ClientConfig>, settings: &HttpClientSettings) -> TlsPool {
     let connector = HttpsConnector::from((Tcp::new(), config));
     pooled(Within::new(connector, settings.connect_timeout), settings)
 }
 
-fn pooled<C>(connector: C, settings: &Settings) -> Client<C, RequestBody>
+fn pooled<C>(connector: C, settings: &HttpClientSettings) -> Client<C, RequestBody>
 where
     C: Connect + Clone,
 {
     Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(settings.idle_timeout)
-        .pool_max_idle_per_host(settings.idle_per_host)
+        .pool_max_idle_per_host(settings.idle_connections_per_host)
         // Retries on another connection if one was closed before anything was sent.
         .retry_canceled_requests(true)
         .build(connector)

@@ -25,6 +25,7 @@ pub(crate) async fn validate_load_balancer<D: Driver>(
     driver: &D,
     request: ValidateLoadBalancer,
 ) -> Result<(), Rejection> {
+    is_known(request.operation.unknown())?;
     let maps = both(
         fields::read("lbSpec", &request.lb_spec),
         fields::read("attributes", &request.attributes),
@@ -117,6 +118,8 @@ pub(crate) async fn validate_backend<D: Driver>(
     driver: &D,
     request: ValidateBackend,
 ) -> Result<(), Rejection> {
+    is_known(request.backend_type.unknown())?;
+    is_known(request.operation.unknown())?;
     let (parameters, old) = (&request.parameters, &request.old_parameters);
     let parameters = match fields::read("parameters", parameters) {
         Ok(parameters) => parameters,
@@ -277,6 +280,11 @@ fn both<A, B>(
         (Err(one), Err(other)) => Err(one.and(other)),
         (Err(error), _) | (_, Err(error)) => Err(error),
     }
+}
+
+/// Refuses a value that this edition of the specification does not define.
+fn is_known(problem: Option<String>) -> Result<(), Rejection> {
+    problem.map_or(Ok(()), |problem| Err(Rejection::new(problem)))
 }
 
 /// True if values that were stored under earlier rules do not fit, and an update does not change them. It is

@@ -9,8 +9,8 @@
 //! struct Attributes {
 //!     #[serde(with = "fields::duration")]
 //!     timeout: Duration,
-//!     // With `with`, serde requires `default` for an absent field.
-//!     #[serde(with = "fields::duration::option", default)]
+//!     // With `with`, serde requires `default` for an absent field. None is left out.
+//!     #[serde(with = "fields::duration", default)]
 //!     drain: Option<Duration>,
 //! }
 //!
@@ -37,20 +37,71 @@ static PRINTER: SpanPrinter = SpanPrinter::new()
     .designator(Designator::Compact)
     .spacing(Spacing::None);
 
-/// Reads a duration such as `1m30s`.
+/// Reads a duration such as `1m30s`; of an `Option`, an empty text is `None`.
 ///
 /// # Errors
 /// The deserializer's, if the text is not a duration.
-pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    deserializer.deserialize_str(Text)
+pub fn deserialize<'de, T: OnTheWire, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    T::read(deserializer)
 }
 
 /// Writes a duration such as `1m30s`.
 ///
 /// # Errors
 /// The serializer's.
-pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&PRINTER.unsigned_duration_to_string(duration))
+pub fn serialize<T: OnTheWire, S: Serializer>(
+    duration: &T,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match duration.duration() {
+        Some(duration) => serializer.serialize_str(&PRINTER.unsigned_duration_to_string(&duration)),
+        None => serializer.serialize_none(),
+    }
+}
+
+use on_the_wire::OnTheWire;
+
+mod on_the_wire {
+    //! [`Duration`] and `Option<Duration>`.
+
+    use super::Text;
+    use serde::de::{Deserialize, Deserializer};
+    use std::time::Duration;
+
+    pub trait OnTheWire: Sized {
+        fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+        fn duration(&self) -> Option<Duration>;
+    }
+
+    impl OnTheWire for Duration {
+        fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            deserializer.deserialize_str(Text)
+        }
+
+        fn duration(&self) -> Option<Duration> {
+            Some(*self)
+        }
+    }
+
+    impl OnTheWire for Option<Duration> {
+        fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Read(Duration);
+
+            impl<'de> Deserialize<'de> for Read {
+                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    Duration::read(deserializer).map(Self)
+                }
+            }
+
+            Ok(Option::<Read>::deserialize(deserializer)?.map(|Read(duration)| duration))
+        }
+
+        fn duration(&self) -> Option<Duration> {
+            *self
+        }
+    }
 }
 
 struct Text;
@@ -69,44 +120,5 @@ impl Visitor<'_> for Text {
             .ok()
             .filter(|_| begins_well)
             .ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
-    }
-}
-
-/// Optional durations. Such a field also needs serde's `default`.
-pub mod option {
-    use serde::de::{Deserialize, Deserializer};
-    use serde::ser::Serializer;
-    use std::time::Duration;
-
-    /// Reads a duration such as `1m30s`; an empty text is `None`.
-    ///
-    /// # Errors
-    /// The deserializer's, if the text is not a duration.
-    pub fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Duration>, D::Error> {
-        struct Read(Duration);
-
-        impl<'de> Deserialize<'de> for Read {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                super::deserialize(deserializer).map(Self)
-            }
-        }
-
-        Ok(Option::<Read>::deserialize(deserializer)?.map(|Read(duration)| duration))
-    }
-
-    /// Writes a duration such as `1m30s`; `None` is left out.
-    ///
-    /// # Errors
-    /// The serializer's.
-    pub fn serialize<S: Serializer>(
-        duration: &Option<Duration>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        match duration {
-            Some(duration) => super::serialize(duration, serializer),
-            None => serializer.serialize_none(),
-        }
     }
 }

@@ -36,11 +36,6 @@ pub struct Json<T>(
     pub T,
 );
 
-/// The text is not JSON, or not that of the type.
-#[derive(Debug, thiserror::Error)]
-#[error("not the JSON that is expected: {0}")]
-pub struct NotJson(#[source] serde_json::Error);
-
 impl<T: Serialize> fmt::Display for Json<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&serde_json::to_string(&self.0).map_err(|_| fmt::Error)?)
@@ -48,10 +43,12 @@ impl<T: Serialize> fmt::Display for Json<T> {
 }
 
 impl<T: DeserializeOwned> FromStr for Json<T> {
-    type Err = NotJson;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, NotJson> {
-        serde_json::from_str(text).map(Self).map_err(NotJson)
+    /// The error says that the text is not JSON, or not that of the type.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = serde_json::from_str(text).map(Self);
+        read.map_err(|error| format!("not the JSON that is expected: {error}"))
     }
 }
 

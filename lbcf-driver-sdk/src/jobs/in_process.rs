@@ -86,10 +86,10 @@ where
     O: Clone + Send + Sync + 'static,
 {
     type Request = R;
-    type Task = InProcessTask<O>;
+    type Task = (RunningTask<O>, Progress);
     type Output = O;
 
-    async fn submit(&self, _key: &str, request: &R) -> Result<InProcessTask<O>, HookError> {
+    async fn submit(&self, _key: &str, request: &R) -> Result<Self::Task, HookError> {
         let progress = Progress::new();
         let (sender, result) = watch::channel(None);
         let task = (self.task)(request.clone(), progress.clone());
@@ -97,30 +97,30 @@ where
             sender.send_replace(Some(task.await));
         };
         self.running.spawn(task.instrument(Span::current()));
-        Ok(InProcessTask { result, progress })
+        Ok((result, progress))
     }
 
-    async fn poll(&self, task: &InProcessTask<O>) -> Result<JobState<O>, HookError> {
-        let mut result = task.result.clone();
+    async fn poll(&self, (result, progress): &Self::Task) -> Result<JobState<O>, HookError> {
+        let mut result = result.clone();
         let result = timeout(self.answer_within, result.wait_for(Option::is_some)).await;
         Ok(match result {
-            Err(_) => task.progress.state(),
+            Err(_) => progress.state(),
             Ok(Ok(result)) => match result.clone() {
                 Some(Ok(output)) => JobState::Done(output),
                 Some(Err(hook_error)) => JobState::Failed(hook_error),
-                None => task.progress.state(),
+                None => progress.state(),
             },
             // The task was dropped without a result.
             Ok(Err(_)) => {
-                let last = task.progress.message();
+                let last = progress.message();
                 tracing::error!("a job panicked; its last progress was {last:?}");
                 JobState::failed("the driver panicked, see its log")
             }
         })
     }
 
-    async fn cancel(&self, task: &InProcessTask<O>) -> Result<JobState<O>, HookError> {
-        task.progress.cancelled.cancel();
+    async fn cancel(&self, task: &Self::Task) -> Result<JobState<O>, HookError> {
+        task.1.cancelled.cancel();
         self.poll(task).await
     }
 }
@@ -134,19 +134,8 @@ impl<R, O> fmt::Debug for InProcess<R, O> {
     }
 }
 
-/// A job in this process that runs or has ended.
-pub struct InProcessTask<O> {
-    result: watch::Receiver<Option<Result<O, HookError>>>,
-    progress: Progress,
-}
-
-impl<O> fmt::Debug for InProcessTask<O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InProcessTask")
-            .field("progress", &self.progress)
-            .finish_non_exhaustive()
-    }
-}
+/// The result of a job in this process, once it has ended.
+type RunningTask<O> = watch::Receiver<Option<Result<O, HookError>>>;
 
 /// Reports the progress of a job in this process, and notifies the job of its cancellation. Clones
 /// belong to the same job.

@@ -12,8 +12,7 @@ use super::reject::{HookResponse, panicked, reject};
 use super::single_flight::{BackendId, IdempotencyKey};
 use crate::driver::calls;
 use crate::webhook::{
-    HealthzResponse, OperationRequest, OperationResponse, Status, VerdictRequest, VerdictResponse,
-    Webhook,
+    HealthzResponse, OperationRequest, OperationResponse, Status, VerdictResponse, Webhook,
 };
 use crate::{Driver, HookError, Rejection};
 use axum::body::{Body, Bytes};
@@ -88,7 +87,7 @@ pub(super) async fn verdict<W, D, F, T>(
     hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> HookResponse
 where
-    W: Measured<Response: VerdictResponse + From<Result<T, Rejection>>> + VerdictRequest,
+    W: Measured<Response: VerdictResponse + From<Result<T, Rejection>>>,
     D: Driver,
     F: Future<Output = Result<T, Rejection>> + Send + 'static,
     T: Send + 'static,
@@ -98,9 +97,6 @@ where
     let response = async {
         let body = call.body(body, &context).await?;
         let request = decode::<W>(&body)?;
-        if let Some(problem) = request.unknown_value() {
-            return Ok(verdict_response::<W>(&W::Response::refused(problem)));
-        }
         let (hooks, metrics, deadline) = (&context.hooks, call.metrics, call.deadline);
         let decision = async {
             let permit = hooks.permit_by(deadline, body.len(), metrics).await?;

@@ -2,10 +2,7 @@
 
 use super::operation::{operation_request, operation_response};
 use super::verdict::{open_enum, verdict_response};
-use super::{
-    BackendPort, EndpointBackend, KubernetesObject, NodeAddress, Operation, StringMap,
-    VerdictRequest,
-};
+use super::{BackendPort, EndpointBackend, KubernetesObject, NodeAddress, Operation, StringMap};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Borrow;
 use std::time::SystemTime;
@@ -27,6 +24,19 @@ pub enum BackendType {
 }
 
 open_enum!(BackendType: Pod, Service, Static);
+
+#[cfg(any(test, feature = "server"))]
+impl BackendType {
+    /// A message for the user about a value that this edition of the specification does not define.
+    pub(crate) fn unknown(&self) -> Option<String> {
+        match self {
+            Self::Pod | Self::Service | Self::Static => None,
+            Self::Other(text) => Some(format!(
+                "backendType: {text:?}: must be Pod, Service or Static"
+            )),
+        }
+    }
+}
 
 /// A pod as a backend.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -134,18 +144,6 @@ impl Serialize for ValidateBackend {
             object.serialize_entry("OldParameters", old)?;
         }
         object.end()
-    }
-}
-
-impl VerdictRequest for ValidateBackend {
-    fn unknown_value(&self) -> Option<String> {
-        let backend_type = match &self.backend_type {
-            BackendType::Pod | BackendType::Service | BackendType::Static => None,
-            BackendType::Other(text) => Some(format!(
-                "backendType: {text:?}: must be Pod, Service or Static"
-            )),
-        };
-        backend_type.or_else(|| self.operation.unknown())
     }
 }
 

@@ -1,7 +1,7 @@
 //! `judgePodDeregister`.
 
+use super::KubernetesObject;
 use super::verdict::verdict_response;
-use super::{KubernetesObject, VerdictRequest};
 use serde::{Deserialize, Serialize};
 
 /// Asks which of these pods stay registered although they are not ready.
@@ -16,12 +16,6 @@ pub struct JudgePodDeregister {
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
     pub not_ready_pods: Vec<KubernetesObject>,
-}
-
-impl VerdictRequest for JudgePodDeregister {
-    fn unknown_value(&self) -> Option<String> {
-        None
-    }
 }
 
 verdict_response! {

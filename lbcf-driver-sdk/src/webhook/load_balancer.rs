@@ -2,7 +2,7 @@
 
 use super::operation::{operation_request, operation_response};
 use super::verdict::verdict_response;
-use super::{Operation, StringMap, VerdictRequest};
+use super::{Operation, StringMap};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 
@@ -39,12 +39,6 @@ pub struct ValidateLoadBalancer<S = StringMap, A = StringMap, O = StringMap> {
     )]
     #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
     pub old_attributes: O,
-}
-
-impl VerdictRequest for ValidateLoadBalancer {
-    fn unknown_value(&self) -> Option<String> {
-        self.operation.unknown()
-    }
 }
 
 verdict_response! {

@@ -42,20 +42,15 @@ pub(super) use open_enum;
 
 open_enum!(Operation: Create, Update);
 
+#[cfg(any(test, feature = "server"))]
 impl Operation {
-    pub(super) fn unknown(&self) -> Option<String> {
+    /// A message for the user about a value that this edition of the specification does not define.
+    pub(crate) fn unknown(&self) -> Option<String> {
         match self {
             Self::Create | Self::Update => None,
             Self::Other(text) => Some(format!("operation: {text:?}: must be Create or Update")),
         }
     }
-}
-
-/// A request for a decision.
-pub trait VerdictRequest {
-    /// An error message for the user if the request has a value that this edition of the
-    /// specification does not define. The router refuses such a request.
-    fn unknown_value(&self) -> Option<String>;
 }
 
 /// A response with a decision.

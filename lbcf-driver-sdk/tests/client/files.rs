@@ -1,14 +1,28 @@
 //! Wrong files are named, with what is wrong, and are not quoted.
 
 use super::pki::{Ca, Directory};
-use lbcf_driver_sdk::client::{HttpClient, HttpClientBuilder, HttpClientError};
-use std::path::PathBuf;
+use lbcf_driver_sdk::client::{HttpClient, HttpClientError, HttpClientSettings};
+use std::path::{Path, PathBuf};
 
 /// The file that building complains of, and the complaint.
-fn complaint(builder: HttpClientBuilder) -> (PathBuf, String) {
-    match builder.build() {
+fn complaint(settings: HttpClientSettings) -> (PathBuf, String) {
+    match HttpClient::with(settings) {
         Err(HttpClientError::File { path, problem }) => (path, problem),
         other => panic!("{other:?}"),
+    }
+}
+
+fn trusting(ca_files: Vec<PathBuf>) -> HttpClientSettings {
+    HttpClientSettings {
+        ca_files,
+        ..HttpClientSettings::default()
+    }
+}
+
+fn with_token_in(file: &Path) -> HttpClientSettings {
+    HttpClientSettings {
+        token_file: Some(file.into()),
+        ..HttpClientSettings::default()
     }
 }
 
@@ -35,19 +49,19 @@ fn invalid_ca_files_are_errors() {
         (long.as_str(), "longer than 1048576 bytes"),
     ] {
         let path = files.write("ca.pem", contents);
-        let (named, problem) = complaint(HttpClient::builder().ca_file(&path));
+        let (named, problem) = complaint(trusting(vec![path.clone()]));
         assert_eq!(named, path);
         assert!(problem.contains(expected), "{expected}: {problem}");
     }
     let missing = files.path("missing.pem");
-    let (named, problem) = complaint(HttpClient::builder().ca_file(&missing));
+    let (named, problem) = complaint(trusting(vec![missing.clone()]));
     assert_eq!(named, missing);
     assert!(problem.contains("No such file"), "{problem}");
-    let (_, problem) = complaint(HttpClient::builder().ca_file(files.path("")));
+    let (_, problem) = complaint(trusting(vec![files.path("")]));
     assert_eq!(problem, "not a file");
     // The second of two.
     let good = files.write("ca.pem", &ca.pem);
-    let both = HttpClient::builder().ca_file(good).ca_file(&missing);
+    let both = trusting(vec![good, missing.clone()]);
     assert_eq!(complaint(both).0, missing);
 }
 
@@ -83,8 +97,10 @@ fn invalid_client_certificate_files_are_errors() {
     ] {
         files.write("tls.crt", cert_pem);
         files.write("tls.key", key_pem);
-        let builder = HttpClient::builder().ca_file(&ca);
-        let (named, problem) = complaint(builder.client_certificate_files(&cert, &key));
+        let (named, problem) = complaint(HttpClientSettings {
+            client_certificate: Some((cert.clone(), key.clone())),
+            ..trusting(vec![ca.clone()])
+        });
         assert_eq!(named, *wrong, "{problem}");
         assert!(problem.contains(expected), "{expected}: {problem}");
         let secret = one.key.lines().nth(1).unwrap();
@@ -102,11 +118,11 @@ fn invalid_token_files_are_errors() {
         ("\u{fc}", "character"),
     ] {
         let path = files.write("token", contents);
-        let (named, problem) = complaint(HttpClient::builder().token_file(&path));
+        let (named, problem) = complaint(with_token_in(&path));
         assert_eq!(named, path);
         assert!(problem.contains(expected), "{expected}: {problem}");
     }
     let long = files.write("token", &"x".repeat(20_000));
-    let (_, problem) = complaint(HttpClient::builder().token_file(long));
+    let (_, problem) = complaint(with_token_in(&long));
     assert!(problem.contains("longer than 16384 bytes"), "{problem}");
 }

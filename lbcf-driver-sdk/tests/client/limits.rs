@@ -1,7 +1,7 @@
 //! Servers whose responses are too long, too slow, or not HTTP.
 
 use super::sockets::{GOOD, read_request, response, serve_plain, settle};
-use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, Timeouts};
+use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, HttpClientSettings, Timeouts};
 use lbcf_driver_sdk::webhook::{CreateLoadBalancer, EnsureBackend, Healthz};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,7 +36,11 @@ async fn a_body_without_end_is_cut_off_at_the_limit() {
     let chunks = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
     let chunk = "4\r\nabcd\r\n".repeat(1000);
     let url = endless(chunks, &chunk, Duration::ZERO).await;
-    let http = HttpClient::builder().response_limit(100).build().unwrap();
+    let http = HttpClient::with(HttpClientSettings {
+        response_limit: 100,
+        ..Default::default()
+    })
+    .unwrap();
     let driver = DriverClient::with_http(http, &url).unwrap();
     let error = healthz(&driver).await.unwrap_err();
     assert!(
@@ -44,7 +48,11 @@ async fn a_body_without_end_is_cut_off_at_the_limit() {
         "{error}"
     );
     let url = endless(chunks, &chunk, Duration::ZERO).await;
-    let http = HttpClient::builder().response_limit(100).build().unwrap();
+    let http = HttpClient::with(HttpClientSettings {
+        response_limit: 100,
+        ..Default::default()
+    })
+    .unwrap();
     let driver = DriverClient::with_http(http, &url).unwrap();
     let error = driver.raw_call("healthz", "{}").await;
     assert!(
@@ -57,7 +65,11 @@ async fn a_body_without_end_is_cut_off_at_the_limit() {
 async fn a_body_of_just_the_limit_is_read() {
     let (port, _) = serve_plain(response("200 OK", GOOD)).await;
     for (limit, is_ok) in [(GOOD.len(), true), (GOOD.len() - 1, false)] {
-        let http = HttpClient::builder().response_limit(limit).build().unwrap();
+        let http = HttpClient::with(HttpClientSettings {
+            response_limit: limit,
+            ..Default::default()
+        })
+        .unwrap();
         let driver = DriverClient::with_http(http, &format!("http://127.0.0.1:{port}")).unwrap();
         assert_eq!(healthz(&driver).await.is_ok(), is_ok);
     }
@@ -186,14 +198,19 @@ async fn a_request_that_was_sent_is_never_sent_again() {
 
 #[tokio::test]
 async fn idle_connections_are_kept_up_to_a_number_and_a_time() {
-    let builder = HttpClient::builder;
-    for http in [
-        builder().idle_connections_per_host(0),
-        builder().idle_timeout(Duration::from_millis(1)),
+    for settings in [
+        HttpClientSettings {
+            idle_connections_per_host: 0,
+            ..Default::default()
+        },
+        HttpClientSettings {
+            idle_timeout: Duration::from_millis(1),
+            ..Default::default()
+        },
     ] {
         let (port, log) = serve_plain(response("200 OK", GOOD)).await;
         let url = format!("http://127.0.0.1:{port}");
-        let driver = DriverClient::with_http(http.build().unwrap(), &url).unwrap();
+        let driver = DriverClient::with_http(HttpClient::with(settings).unwrap(), &url).unwrap();
         for _ in 0..3 {
             healthz(&driver).await.unwrap();
             tokio::time::sleep(Duration::from_millis(20)).await;

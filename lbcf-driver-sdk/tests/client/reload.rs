@@ -2,7 +2,9 @@
 
 use super::pki::{Ca, Directory, Pair, TlsServer, config};
 use super::sockets::{GOOD, response, serve_plain};
-use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, TlsProblem};
+use lbcf_driver_sdk::client::{
+    CallError, DriverClient, HttpClient, HttpClientSettings, TlsProblem,
+};
 use lbcf_driver_sdk::webhook::Healthz;
 use rustls::ALL_VERSIONS;
 use std::time::Duration;
@@ -23,11 +25,12 @@ async fn a_changed_ca_file_is_used_and_old_connections_with_it_are_not() {
     let (old, new) = (Ca::new("old"), Ca::new("new"));
     let server = TlsServer::start(config(&old.good(), None, ALL_VERSIONS)).await;
     let files = Directory::new();
-    let http = HttpClient::builder()
-        .ca_file(files.write("ca.pem", &old.pem))
-        .reread_files_every(Duration::ZERO)
-        .build()
-        .unwrap();
+    let http = HttpClient::with(HttpClientSettings {
+        ca_files: vec![files.write("ca.pem", &old.pem)],
+        reread_files_every: Duration::ZERO,
+        ..Default::default()
+    })
+    .unwrap();
     let driver = DriverClient::with_http(http, &server.url).unwrap();
     healthz(&driver).await.unwrap();
     // The connection is kept, but who vouched for it is no longer trusted.
@@ -52,12 +55,13 @@ async fn a_changed_client_certificate_is_shown_when_it_is_whole() {
     };
     let (one, two) = (ca.sign("one", 2020..2200), ca.sign("two", 2020..2200));
     write(&one);
-    let http = HttpClient::builder()
-        .ca_file(files.write("ca.pem", &ca.pem))
-        .client_certificate_files(files.path("tls.crt"), files.path("tls.key"))
-        .reread_files_every(Duration::ZERO)
-        .build()
-        .unwrap();
+    let http = HttpClient::with(HttpClientSettings {
+        ca_files: vec![files.write("ca.pem", &ca.pem)],
+        client_certificate: Some((files.path("tls.crt"), files.path("tls.key"))),
+        reread_files_every: Duration::ZERO,
+        ..Default::default()
+    })
+    .unwrap();
     let driver = DriverClient::with_http(http, &server.url).unwrap();
     healthz(&driver).await.unwrap();
     assert_eq!(server.log.last().client, Some(one.der()));
@@ -74,11 +78,12 @@ async fn a_changed_client_certificate_is_shown_when_it_is_whole() {
 async fn a_changed_token_is_sent_and_a_damaged_one_is_not() {
     let (port, log) = serve_plain(response("200 OK", GOOD)).await;
     let files = Directory::new();
-    let http = HttpClient::builder()
-        .token_file(files.write("token", "one\n"))
-        .reread_files_every(Duration::ZERO)
-        .build()
-        .unwrap();
+    let http = HttpClient::with(HttpClientSettings {
+        token_file: Some(files.write("token", "one\n")),
+        reread_files_every: Duration::ZERO,
+        ..Default::default()
+    })
+    .unwrap();
     let driver = DriverClient::with_http(http, &format!("http://127.0.0.1:{port}")).unwrap();
     for (written, sent) in [
         ("one\n", "one"),

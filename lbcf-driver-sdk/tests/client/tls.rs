@@ -2,7 +2,9 @@
 
 use super::pki::{Ca, Directory, Pair, TlsServer, config};
 use super::sockets::settle;
-use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, TlsProblem};
+use lbcf_driver_sdk::client::{
+    CallError, DriverClient, HttpClient, HttpClientSettings, TlsProblem,
+};
 use lbcf_driver_sdk::webhook::Healthz;
 use rustls::ALL_VERSIONS;
 use rustls::version::{TLS12, TLS13};
@@ -18,7 +20,14 @@ async fn healthz(http: &HttpClient, url: &str) -> Result<bool, CallError> {
 fn trusting(ca: &Ca) -> (HttpClient, Directory) {
     let files = Directory::new();
     let ca = files.write("ca.pem", &ca.pem);
-    (HttpClient::builder().ca_file(ca).build().unwrap(), files)
+    (
+        HttpClient::with(HttpClientSettings {
+            ca_files: vec![ca],
+            ..Default::default()
+        })
+        .unwrap(),
+        files,
+    )
 }
 
 /// What a call to a driver with this certificate runs into. The driver is not called.
@@ -107,10 +116,18 @@ async fn a_client_certificate_is_sent_and_a_missing_one_is_an_error() {
         let with = |pair: &Pair| {
             let cert = files.write("tls.crt", &pair.cert);
             let key = files.write("tls.key", &pair.key);
-            let builder = HttpClient::builder().ca_file(&ca);
-            builder.client_certificate_files(cert, key).build().unwrap()
+            HttpClient::with(HttpClientSettings {
+                ca_files: vec![ca.clone()],
+                client_certificate: Some((cert, key)),
+                ..Default::default()
+            })
+            .unwrap()
         };
-        let without = HttpClient::builder().ca_file(&ca).build().unwrap();
+        let without = HttpClient::with(HttpClientSettings {
+            ca_files: vec![ca.clone()],
+            ..Default::default()
+        })
+        .unwrap();
         let stranger = theirs.sign("client", 2020..2200);
         let late = ours.sign("client", 2001..2002);
         for (http, expected) in [
@@ -139,13 +156,17 @@ async fn several_cas_are_trusted_also_with_the_systems() {
     let one_file = files.write("one.pem", &one.pem);
     let other_file = files.write("other.pem", &other.pem);
     let both_file = files.write("both.pem", &format!("{}{}", one.pem, other.pem));
-    let builder = HttpClient::builder;
-    for http in [
-        builder().ca_file(&one_file).ca_file(&other_file),
-        builder().ca_file(&both_file),
-        builder().ca_file(&both_file).trust_system_roots(),
+    for (ca_files, trust_system_roots) in [
+        (vec![one_file, other_file], false),
+        (vec![both_file.clone()], false),
+        (vec![both_file], true),
     ] {
-        let http = http.build().unwrap();
+        let http = HttpClient::with(HttpClientSettings {
+            ca_files,
+            trust_system_roots,
+            ..Default::default()
+        })
+        .unwrap();
         for ca in [&one, &other] {
             let server = TlsServer::start(config(&ca.good(), None, ALL_VERSIONS)).await;
             assert!(healthz(&http, &server.url).await.unwrap());
@@ -176,11 +197,12 @@ async fn connecting_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
     let files = Directory::new();
-    let http = HttpClient::builder()
-        .ca_file(files.write("ca.pem", &Ca::new("ours").pem))
-        .connect_timeout(Duration::from_millis(50))
-        .build()
-        .unwrap();
+    let http = HttpClient::with(HttpClientSettings {
+        ca_files: vec![files.write("ca.pem", &Ca::new("ours").pem)],
+        connect_timeout: Some(Duration::from_millis(50)),
+        ..Default::default()
+    })
+    .unwrap();
     let began = Instant::now();
     // The connection is accepted, but the handshake is not answered.
     let error = healthz(&http, &url).await.unwrap_err();

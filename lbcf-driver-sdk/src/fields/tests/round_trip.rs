@@ -48,7 +48,7 @@ struct Everything {
     maybe_text: Option<String>,
     #[serde(with = "duration")]
     time: Duration,
-    #[serde(with = "duration::option", default)]
+    #[serde(with = "duration", default)]
     maybe_time: Option<Duration>,
     #[serde(default)]
     numbers: Vec<u16>,

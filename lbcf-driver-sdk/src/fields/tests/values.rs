@@ -292,7 +292,7 @@ fn lists_are_separated_by_commas_or_json() {
 struct Times {
     #[serde(with = "duration")]
     v: Duration,
-    #[serde(with = "duration::option", default)]
+    #[serde(with = "duration", default)]
     o: Option<Duration>,
 }
 

@@ -1,0 +1,122 @@
+//! Setting up connections: trusted CAs, the client's certificate and token, and limits.
+
+use super::error::HttpClientError;
+use super::http_client::{HttpClient, Tls};
+use super::token::{self, Token};
+use lbcf_serving::secret::Secret;
+use lbcf_serving::tls::ClientTls;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// The settings of an [`HttpClient`].
+///
+/// ```no_run
+/// use lbcf_driver_sdk::client::{DriverClient, HttpClient, HttpClientSettings};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let http = HttpClient::with(HttpClientSettings {
+///     ca_files: vec!["/etc/lbcf/ca.crt".into()],
+///     client_certificate: Some(("/etc/lbcf/tls.crt".into(), "/etc/lbcf/tls.key".into())),
+///     token_file: Some("/var/run/secrets/lbcf/token".into()),
+///     ..HttpClientSettings::default()
+/// })?;
+/// let driver = DriverClient::with_http(http, "https://driver.example/lbcf")?;
+/// # let _ = driver;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// All files but the token's are in PEM. They are read again before a call when the last time is
+/// [some time](Self::reread_files_every) ago. Connections with old certificates end with their
+/// response. When new contents cannot be used, that is logged once, and the old ones stay in use.
+#[derive(Debug, Clone)]
+pub struct HttpClientSettings {
+    /// Files with the CAs to trust instead of those of the system (default: none).
+    pub ca_files: Vec<PathBuf>,
+    /// Trusts the system's CAs, too, where [`ca_files`](Self::ca_files) names others (default: no).
+    pub trust_system_roots: bool,
+    /// The files of the certificate for drivers that ask for one, which may be followed by those that lead to
+    /// its CA, and of its private key (default: none).
+    pub client_certificate: Option<(PathBuf, PathBuf)>,
+    /// A token that is sent with each call: `Authorization: Bearer TOKEN` (default: none). User and password
+    /// in a driver's URL are sent instead.
+    ///
+    /// It is sent over https and to this machine (`localhost` and loopback addresses) only, unless
+    /// [`allow_token_over_http`](Self::allow_token_over_http) is set; elsewhere it is left out, and
+    /// an error about status 401 or 403 mentions it. Every driver that is called over this client
+    /// gets it.
+    pub token: Option<Secret>,
+    /// A file with the token and nothing else, instead of [`token`](Self::token) (default: none). White space
+    /// around it is ignored.
+    pub token_file: Option<PathBuf>,
+    /// Sends the token over plain http as well, where others on the network can read it (default: no).
+    pub allow_token_over_http: bool,
+    /// The time that finding the driver's address, connecting and the TLS handshake may take together
+    /// (default: as long as the call).
+    pub connect_timeout: Option<Duration>,
+    /// The time that an idle connection is kept (default 4 s). Stay below what drivers allow: a call that
+    /// is sent at the moment when the driver closes the connection fails.
+    pub idle_timeout: Duration,
+    /// The number of idle connections to one host and port that are kept (default: no limit). The
+    /// number in use is that of the calls.
+    pub idle_connections_per_host: usize,
+    /// The number of bytes that the body of a response may have (default 4 MiB). Its head may have about
+    /// 400 KiB.
+    pub response_limit: usize,
+    /// The interval at which files are read again (default 10 s).
+    pub reread_files_every: Duration,
+}
+
+impl Default for HttpClientSettings {
+    fn default() -> Self {
+        Self {
+            ca_files: Vec::new(),
+            trust_system_roots: false,
+            client_certificate: None,
+            token: None,
+            token_file: None,
+            allow_token_over_http: false,
+            connect_timeout: None,
+            // Servers close idle connections, Node's after 5 s, and a request that is sent at that
+            // moment fails.
+            idle_timeout: Duration::from_secs(4),
+            idle_connections_per_host: usize::MAX,
+            response_limit: 4 << 20,
+            reread_files_every: Duration::from_secs(10),
+        }
+    }
+}
+
+impl HttpClient {
+    /// An empty pool with other certificates, a token or other limits. This reads the files, and blocks for as
+    /// long as that takes.
+    ///
+    /// # Errors
+    /// [`HttpClientError`], which names the file and what is wrong with it.
+    pub fn with(settings: HttpClientSettings) -> Result<Self, HttpClientError> {
+        let files = ClientTls {
+            ca_files: settings.ca_files.clone(),
+            trusts_system: settings.trust_system_roots,
+            certificate: settings.client_certificate.clone(),
+        };
+        let interval = settings.reread_files_every;
+        let token = match (&settings.token, &settings.token_file) {
+            (None, None) => None,
+            (Some(Secret(token)), None) => Some(Token::Value(
+                token::bearer(token.as_bytes()).map_err(HttpClientError::Token)?,
+            )),
+            (None, Some(path)) => Some(Token::from_file(path.clone(), interval)?),
+            (Some(_), Some(_)) => {
+                return Err(HttpClientError::Token(
+                    "a token and a file of one: set one of the two",
+                ));
+            }
+        };
+        let tls = match files.needs_no_files() {
+            true => Tls::System(OnceLock::new()),
+            false => Tls::from_files(files, settings.clone(), interval)?,
+        };
+        Ok(Self::from_parts(tls, token, settings))
+    }
+}
