@@ -19,6 +19,8 @@ pub(crate) async fn wait(
     has_ended: impl Fn() -> bool,
     until: Instant,
 ) -> Result<(), NoResponse> {
+    // A probe that is cut short by the end of the time says less than the one before.
+    let mut before = None;
     loop {
         let left = until.saturating_duration_since(Instant::now());
         match probe(transport, TIMEOUT.min(left.max(PAUSE))).await {
@@ -27,8 +29,14 @@ pub(crate) async fn wait(
                 return Err(NoResponse::NotConnected(other.to_owned()));
             }
             Ok(()) => return Ok(()),
-            Err(problem) if Instant::now() + PAUSE >= until || has_ended() => return Err(problem),
-            Err(_) => sleep(PAUSE).await,
+            Err(problem) if Instant::now() + PAUSE >= until || has_ended() => {
+                let is_cut = left < TIMEOUT && matches!(problem, NoResponse::TimedOut(_));
+                return Err(before.filter(|_| is_cut).unwrap_or(problem));
+            }
+            Err(problem) => {
+                before = Some(problem).filter(|it| !matches!(it, NoResponse::NotConnected(_)));
+                sleep(PAUSE).await;
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Drivers whose bytes are no HTTP responses.
 
-use super::judged::{assert_failed, judged};
+use super::judged::{assert_failed, judged, judged_responsive};
 use super::server::{Act, Server};
 use std::time::Duration;
 
@@ -10,20 +10,29 @@ async fn unreachable(act: fn() -> Act, reason: &str) {
     judged(&server).await.is_unreachable(reason);
 }
 
-/// Misbehaves on every path but healthz.
-async fn failing(act: fn() -> Act, reason: &str) {
+/// Misbehaves on every path but healthz, at once or slowly.
+async fn failing(act: fn() -> Act, is_slow: bool, reason: &str) {
     let server = Server::new(move |path, _| match path {
         "healthz" => Act::healthy(),
         _ => act(),
     })
     .await;
-    let judged = judged(&server).await;
+    let judged = match is_slow {
+        true => judged(&server).await,
+        false => judged_responsive(&server).await,
+    };
     assert_failed(judged.failed(), "CLB-01", reason);
 }
 
 async fn harmless(act: fn() -> Act, reason: &str) {
     unreachable(act, reason).await;
-    failing(act, reason).await;
+    failing(act, false, reason).await;
+}
+
+/// The same for responses that never end, with short timeouts.
+async fn harmless_if_endless(act: fn() -> Act, reason: &str) {
+    unreachable(act, reason).await;
+    failing(act, true, reason).await;
 }
 
 #[tokio::test]
@@ -68,7 +77,7 @@ async fn an_endless_head() {
 #[tokio::test]
 async fn one_byte_a_second() {
     let drip = || Act::SayForEver(Vec::new(), b"H".to_vec(), Duration::from_secs(1));
-    harmless(drip, "no complete response within").await;
+    harmless_if_endless(drip, "no complete response within").await;
 }
 
 #[tokio::test]
@@ -77,7 +86,7 @@ async fn a_body_of_one_byte_a_second() {
         let head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n".to_vec();
         Act::SayForEver(head, b" ".to_vec(), Duration::from_secs(1))
     };
-    harmless(drip, "no complete response within").await;
+    harmless_if_endless(drip, "no complete response within").await;
 }
 
 #[tokio::test]
@@ -95,5 +104,5 @@ async fn interim_answers_without_an_end() {
         let interim = b"HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n".repeat(1000);
         Act::SayForEver(Vec::new(), interim, Duration::ZERO)
     };
-    harmless(flood, "no").await;
+    harmless_if_endless(flood, "no").await;
 }

@@ -59,9 +59,18 @@ async fn one_hanging_webhook_does_not_stop_the_run() {
         _ => Act::answer(200, r#"{"status":"Succ","succ":true}"#),
     })
     .await;
-    let judged = judged(&server).await;
+    // The others respond in time on a busy machine, too.
+    let timeout = Some(Duration::from_secs(2));
+    let judged = judged_with(
+        &server,
+        Settings {
+            timeout,
+            ..settings()
+        },
+    )
+    .await;
     let report = judged.failed();
-    assert_failed(report, "ENS-01", "no complete response within 300ms");
+    assert_failed(report, "ENS-01", "no complete response within 2s");
     assert_failed(report, "LAT-01", "ensureBackend");
     assert_eq!(broken_off(report).len(), 0);
     assert_eq!(report.unreachable, None);
