@@ -4,7 +4,7 @@ use super::connector::{Tcp, Within};
 use super::error::{CallError, HttpClientError};
 use super::request_body::RequestBody;
 use super::settings::HttpClientSettings;
-use super::token::Token;
+use super::token::{self, Token};
 use super::url::DriverUrl;
 use ::http::uri::Scheme;
 use ::http::{HeaderValue, Request, Response};
@@ -13,6 +13,7 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::Connect;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use lbcf_serving::secret::Secret;
 use lbcf_serving::tls::ClientTls;
 use lbcf_serving::watched_file::{RereadFiles, WatchedFiles};
 use rustls::ClientConfig;
@@ -51,7 +52,7 @@ type TlsPool = Client<Within<HttpsConnector<Tcp>>, RequestBody>;
 const MAX_CA_FILE: u64 = 1 << 20;
 
 /// The pool of connections over TLS.
-pub(super) enum Tls {
+enum Tls {
     /// Trusts the system's root certificates.
     System(OnceLock<TlsPool>),
     /// With those in files. The pool is replaced when they change, so that no connection outlives its
@@ -60,7 +61,7 @@ pub(super) enum Tls {
 }
 
 impl Tls {
-    pub(super) fn from_files(
+    fn from_files(
         files: ClientTls,
         settings: HttpClientSettings,
         interval: Duration,
@@ -86,7 +87,38 @@ impl HttpClient {
         )
     }
 
-    pub(super) fn from_parts(tls: Tls, token: Option<Token>, settings: HttpClientSettings) -> Self {
+    /// An empty pool with other certificates, a token or other limits. This reads the files, and blocks for as
+    /// long as that takes.
+    ///
+    /// # Errors
+    /// [`HttpClientError`], which names the file and what is wrong with it.
+    pub fn with(settings: HttpClientSettings) -> Result<Self, HttpClientError> {
+        let files = ClientTls {
+            ca_files: settings.ca_files.clone(),
+            trusts_system: settings.trust_system_roots,
+            certificate: settings.client_certificate.clone(),
+        };
+        let interval = settings.reread_files_every;
+        let token = match (&settings.token, &settings.token_file) {
+            (None, None) => None,
+            (Some(Secret(token)), None) => Some(Token::Value(
+                token::bearer(token.as_bytes()).map_err(HttpClientError::Token)?,
+            )),
+            (None, Some(path)) => Some(Token::from_file(path.clone(), interval)?),
+            (Some(_), Some(_)) => {
+                return Err(HttpClientError::Token(
+                    "a token and a file of one: set one of the two",
+                ));
+            }
+        };
+        let tls = match files.needs_no_files() {
+            true => Tls::System(OnceLock::new()),
+            false => Tls::from_files(files, settings.clone(), interval)?,
+        };
+        Ok(Self::from_parts(tls, token, settings))
+    }
+
+    fn from_parts(tls: Tls, token: Option<Token>, settings: HttpClientSettings) -> Self {
         Self(Arc::new(Inner {
             plain: pooled(Within::new(Tcp::new(), settings.connect_timeout), &settings),
             tls,

@@ -1,15 +1,10 @@
 //! Setting up connections: trusted CAs, the client's certificate and token, and limits.
 
-use super::error::HttpClientError;
-use super::http_client::{HttpClient, Tls};
-use super::token::{self, Token};
 use lbcf_serving::secret::Secret;
-use lbcf_serving::tls::ClientTls;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The settings of an [`HttpClient`].
+/// The settings of an [`HttpClient`](super::HttpClient).
 ///
 /// ```no_run
 /// use lbcf_driver_sdk::client::{DriverClient, HttpClient, HttpClientSettings};
@@ -85,38 +80,5 @@ impl Default for HttpClientSettings {
             response_limit: 4 << 20,
             reread_files_every: Duration::from_secs(10),
         }
-    }
-}
-
-impl HttpClient {
-    /// An empty pool with other certificates, a token or other limits. This reads the files, and blocks for as
-    /// long as that takes.
-    ///
-    /// # Errors
-    /// [`HttpClientError`], which names the file and what is wrong with it.
-    pub fn with(settings: HttpClientSettings) -> Result<Self, HttpClientError> {
-        let files = ClientTls {
-            ca_files: settings.ca_files.clone(),
-            trusts_system: settings.trust_system_roots,
-            certificate: settings.client_certificate.clone(),
-        };
-        let interval = settings.reread_files_every;
-        let token = match (&settings.token, &settings.token_file) {
-            (None, None) => None,
-            (Some(Secret(token)), None) => Some(Token::Value(
-                token::bearer(token.as_bytes()).map_err(HttpClientError::Token)?,
-            )),
-            (None, Some(path)) => Some(Token::from_file(path.clone(), interval)?),
-            (Some(_), Some(_)) => {
-                return Err(HttpClientError::Token(
-                    "a token and a file of one: set one of the two",
-                ));
-            }
-        };
-        let tls = match files.needs_no_files() {
-            true => Tls::System(OnceLock::new()),
-            false => Tls::from_files(files, settings.clone(), interval)?,
-        };
-        Ok(Self::from_parts(tls, token, settings))
     }
 }
