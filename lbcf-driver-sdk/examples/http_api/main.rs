@@ -14,16 +14,15 @@ mod cloud;
 
 use api::{Api, InstanceId, OrGone};
 use clap::Parser;
-use lbcf_driver_sdk::outcome::OrOutcome;
 use lbcf_driver_sdk::request::{
-    Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
-    EnsureLoadBalancer, GenerateBackendAddr, ValidateBackend, ValidateLoadBalancer,
+    CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
+    GenerateBackendAddr, ValidateBackend, ValidateLoadBalancer,
 };
 use lbcf_driver_sdk::server::ServerArgs;
 use lbcf_driver_sdk::webhook::StringMap;
 use lbcf_driver_sdk::{Driver, HookError, Rejection};
 use serde::{Deserialize, Serialize};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 /// `spec.lbSpec` of a LoadBalancer.
@@ -177,26 +176,7 @@ impl Driver for HttpApi {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<SocketAddr, HookError> {
-        match request.backend()? {
-            Backend::Pod(backend) => {
-                let ip = backend.pod.ips.first();
-                let ip = ip.or_running("the pod has no address yet")?;
-                address(ip, backend.port.port)
-            }
-            Backend::Service(backend) => {
-                let mut addresses = backend.node_addresses.iter();
-                let internal = addresses.find(|address| address.kind == "InternalIP");
-                let ip = internal.or_fail(format!("{} has no InternalIP", backend.node_name))?;
-                let mut ports = backend.service.ports.iter();
-                let port = ports.find(|port| {
-                    port.port == backend.port.port
-                        && port.protocol.parse() == Ok(backend.port.protocol)
-                });
-                let port = port.or_fail("the service has no such port")?;
-                address(&ip.address, port.node_port)
-            }
-            Backend::Endpoint(backend) => address(&backend.address, backend.port),
-        }
+        request.target()?.socket_addr()
     }
 
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
@@ -228,12 +208,6 @@ impl Driver for HttpApi {
     async fn healthz(&self) -> bool {
         self.api.ping().await.is_ok()
     }
-}
-
-fn address(ip: &str, port: i32) -> Result<SocketAddr, HookError> {
-    let ip: IpAddr = ip.parse().or_fail(format!("{ip:?}: no IP address"))?;
-    let port = port.try_into().or_fail(format!("{port}: no port"))?;
-    Ok(SocketAddr::new(ip, port))
 }
 
 /// A driver for a load balancer with an HTTP API.
