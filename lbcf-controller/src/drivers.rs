@@ -237,6 +237,7 @@ mod tests {
     use super::*;
     use crate::api::{LoadBalancerDriverSpec, WebhookConfig};
     use crate::process::metrics::Snapshot;
+    use lbcf_driver_sdk::client::HttpClientSettings;
     use lbcf_driver_sdk::webhook::Healthz;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -277,7 +278,7 @@ mod tests {
             stream.write_all(response).await.unwrap();
             String::from_utf8(request).unwrap()
         });
-        let settings = lbcf_driver_sdk::client::HttpClientSettings {
+        let settings = HttpClientSettings {
             token: Some("tok-123".into()),
             ..Default::default()
         };

@@ -15,6 +15,18 @@ async fn a_driver_that_accepts_connections_and_sends_nothing() {
     assert!(judged.took < MANY_CALLS, "{:?}", judged.took);
 }
 
+/// The last probe ends with the time to wait, and says less than the first one.
+#[tokio::test]
+async fn a_driver_that_closes_a_connection_and_then_sends_nothing() {
+    let server = Server::new(|_, nth| match nth {
+        0 => Act::Say(Vec::new()),
+        _ => Act::Hang,
+    })
+    .await;
+    let judged = judged(&server).await;
+    judged.is_unreachable("the connection closed before the response");
+}
+
 #[tokio::test]
 async fn a_driver_that_responds_only_to_healthz_stops_the_run() {
     let server = Server::new(|path, _| match path {

@@ -176,11 +176,17 @@ fn kill_points(runs: &[RunCounts]) -> Vec<(KillPoint, AfterKill)> {
     continuing.chain(deleting).collect()
 }
 
-/// Whether the point is a repeated write of counts. They are batched by time, so that a run on a machine that is
-/// less busy than in the undisturbed runs makes fewer of them.
+/// Whether the point is a repeated write of counts, or of a wait: of a load balancer after `creating` and `created`.
+/// They are batched by time, so that a run on a machine that is less busy than in the undisturbed runs makes fewer.
 fn is_batched(point: &KillPoint) -> bool {
-    let counts = ["PATCH backendgroups/status", "PATCH binds/status"];
-    matches!(point, KillPoint::Write(write) if write.nth > 0 && counts.contains(&&*write.target))
+    let KillPoint::Write(write) = point else {
+        return false;
+    };
+    match &*write.target {
+        "PATCH backendgroups/status" | "PATCH binds/status" => write.nth > 0,
+        "PATCH loadbalancers/status" => write.nth > 1,
+        _ => false,
+    }
 }
 
 async fn kill_everywhere(scenario: Scenario, least_writes: usize, least_webhooks: usize) {
