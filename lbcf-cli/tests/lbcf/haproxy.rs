@@ -38,6 +38,14 @@ fn shell(line: &str) -> Command {
             command.env_remove(name);
         }
     }
+    // Cargo sets these for a test. A build script that reads them would run again, and what depends on it be compiled
+    // again, in this build and in the next one without them.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
     // The shell becomes the program, so that signals reach it.
     command.args(["-c", &format!("exec {line}")]);
     command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
