@@ -1,5 +1,8 @@
 //! Patterns: translation of Go's regular expressions to those of the `regex` crate.
 
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
 use regex::{Regex, RegexBuilder};
 
 /// The memory limit of a compiled pattern, in bytes.
@@ -8,11 +11,40 @@ const SIZE_LIMIT: usize = 2 << 20;
 /// Go's limit on repetition counts.
 const MAX_REPEAT: u32 = 1000;
 
-/// Compiles a pattern, if it is valid.
+/// Compiled patterns: a definition is read several times, a rule is evaluated for each item of a list, and
+/// compiling takes much longer than matching.
+static COMPILED: LazyLock<Mutex<HashMap<String, Regex>>> = LazyLock::new(Mutex::default);
+/// Rules can compute patterns, so that their number must be limited.
+const MAX_COMPILED: usize = 1000;
+
+/// Compiles a pattern of a schema, if it is valid.
 pub(crate) fn compile(pattern: &str) -> Option<Regex> {
-    let mut builder = RegexBuilder::new(&translate(pattern)?);
-    let limited = builder.size_limit(SIZE_LIMIT).dfa_size_limit(SIZE_LIMIT);
-    limited.build().ok()
+    let translated = translate(pattern)?;
+    let compile = |pattern: &str| {
+        let mut builder = RegexBuilder::new(pattern);
+        let limited = builder.size_limit(SIZE_LIMIT).dfa_size_limit(SIZE_LIMIT);
+        limited.build()
+    };
+    compiled_once(&translated, compile).ok()
+}
+
+/// Compiles a pattern, unless it was compiled before.
+pub(crate) fn compiled_once(
+    pattern: &str,
+    compile: impl FnOnce(&str) -> Result<Regex, regex::Error>,
+) -> Result<Regex, regex::Error> {
+    let patterns = || COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = patterns().get(pattern).cloned();
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let compiled = compile(pattern)?;
+    let mut patterns = patterns();
+    if patterns.len() >= MAX_COMPILED {
+        patterns.clear();
+    }
+    patterns.insert(pattern.to_owned(), compiled.clone());
+    Ok(compiled)
 }
 
 /// Translates where the notations differ: classes are ASCII, and brackets in classes and braces

@@ -1,8 +1,7 @@
 //! The functions of rules: the library's, Kubernetes', and a few that both lack.
 
 use std::cell::Cell;
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 use kube_cel::KubeCelExt as _;
 use kube_cel::cel::common::ast::{CallExpr, Expr};
@@ -12,6 +11,7 @@ use kube_cel::cel::{Context, ExecutionError, FunctionContext, IdedExpr, Value};
 use regex::Regex;
 
 use super::repair::{OPTIONAL_FIELD, TICK};
+use crate::schema::pattern::compiled_once;
 
 /// The limit on loop iterations of all rules for one object.
 const MAX_ROUNDS: u64 = 1_000_000;
@@ -131,27 +131,11 @@ fn size(This(this): This<Value>) -> Result<i64, ExecutionError> {
     Ok(i64::try_from(length).unwrap_or(i64::MAX))
 }
 
-/// Compiled patterns: a rule is evaluated for each item of a list, and compiling takes much longer than
-/// matching.
-static PATTERNS: LazyLock<Mutex<HashMap<Arc<String>, Regex>>> = LazyLock::new(Mutex::default);
-/// Patterns can be computed, so that their number must be limited.
-const MAX_PATTERNS: usize = 1000;
-
 fn matches(This(this): This<Arc<String>>, pattern: Arc<String>) -> Result<bool, ExecutionError> {
-    let mut patterns = PATTERNS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = patterns.get(&pattern).cloned() {
-        drop(patterns);
-        return Ok(known.is_match(&this));
-    }
-    let compiled = Regex::new(&pattern).map_err(|error| {
+    let compiled = compiled_once(&pattern, Regex::new).map_err(|error| {
         let why = format!("'{pattern}' not a valid regex:\n{error}");
         ExecutionError::function_error("matches", why)
     })?;
-    if patterns.len() >= MAX_PATTERNS {
-        patterns.clear();
-    }
-    patterns.insert(pattern, compiled.clone());
-    drop(patterns);
     Ok(compiled.is_match(&this))
 }
 
