@@ -6,11 +6,12 @@ use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use clap::Parser;
-use haproxy_driver::balancer::{Balancer, Member, name};
+use haproxy_driver::balancer::{Balancer, Member, name, server_name};
 use haproxy_driver::fields::LbInfo;
-use haproxy_driver::haproxy::{Layout, config, master, runtime};
+use haproxy_driver::haproxy::{Layout, master, runtime};
 use haproxy_driver::plan::{self, Admin};
 use lbcf_driver_sdk::fields;
+use lbcf_driver_sdk::local::StateFiles;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -67,7 +68,8 @@ async fn observe(State(layout): State<Layout>) -> Result<Json<Value>, Failure> {
     let running = runtime::balancers(&layout).await.map_err(failure)?;
     let mut observed = Vec::new();
     // The sockets know neither owners nor drain limits, which are only in the files.
-    for balancer in config::read_all(&layout).map_err(failure)? {
+    let balancers = files(&layout).read_all().await.map_err(failure)?;
+    for balancer in balancers.into_values() {
         let Some(running) = running.get(&balancer.name()) else {
             continue;
         };
@@ -93,16 +95,22 @@ async fn observe(State(layout): State<Layout>) -> Result<Json<Value>, Failure> {
     Ok(Json(json!({"loadBalancers": observed})))
 }
 
-fn read(layout: &Layout, lb_info: &StringMap) -> Result<Balancer, Failure> {
+fn files(layout: &Layout) -> StateFiles<Balancer> {
+    StateFiles::without_lock(&layout.conf_d, "cfg")
+}
+
+async fn read(layout: &Layout, lb_info: &StringMap) -> Result<Balancer, Failure> {
     let lb_info: LbInfo = fields::read("lbInfo", lb_info).map_err(failure)?;
-    let found = config::read(layout, lb_info.listener).map_err(failure)?;
-    found.ok_or_else(|| failure("no such load balancer"))
+    let found = files(layout).read(&server_name(lb_info.listener)).await;
+    found
+        .map_err(failure)?
+        .ok_or_else(|| failure("no such load balancer"))
 }
 
 /// Adds a server as a user would, and again if a reload has dropped it: HAProxy forgets servers that are
 /// added while a reload is in progress.
 async fn foreign(layout: State<Layout>, change: Json<Change>) -> Result<(), Failure> {
-    let mut wanted = read(&layout, &change.lb_info)?;
+    let mut wanted = read(&layout, &change.lb_info).await?;
     wanted.servers = [(change.addr, Member::default())].into();
     loop {
         let before = master::processes(&layout).await.map_err(failure)?;
@@ -134,9 +142,10 @@ async fn unbind(layout: State<Layout>, change: Json<Change>) -> Result<(), Failu
 
 /// What a user does who edits the file and reloads HAProxy.
 async fn attributes(layout: State<Layout>, change: Json<OtherAttributes>) -> Result<(), Failure> {
-    let mut balancer = read(&layout, &change.lb_info)?;
+    let mut balancer = read(&layout, &change.lb_info).await?;
     balancer.attributes = fields::read("attributes", &change.attributes).map_err(failure)?;
-    let written = config::write(&layout, &balancer).await;
+    let (key, directives) = (balancer.key(), balancer.directives());
+    let written = files(&layout).write(&key, &balancer, &directives).await;
     written.map_err(failure)?;
     let loaded = master::reload(&layout).await;
     loaded.map(drop).map_err(failure)

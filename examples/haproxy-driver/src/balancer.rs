@@ -1,5 +1,4 @@
-//! A load balancer as it is wanted, and its file in `conf.d`, from which a restarted driver and a
-//! restarted HAProxy both read it. Pure: nothing here touches a disk.
+//! A load balancer as it is wanted, and how HAProxy is told. Pure: nothing here touches a disk.
 
 #[cfg(test)]
 mod tests;
@@ -9,9 +8,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::{IpAddr, SocketAddr};
-
-/// Begins the line of a file that has the load balancer as JSON; HAProxy reads the other lines.
-const STATE: &str = "# lbcf ";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Balancer {
@@ -43,6 +39,11 @@ impl Balancer {
     /// Its name in HAProxy, and that of its file.
     pub fn name(&self) -> String {
         name(self.listener())
+    }
+
+    /// Its name in the driver's files.
+    pub fn key(&self) -> String {
+        server_name(self.listener())
     }
 
     /// Identifies all that HAProxy only reads at a reload. It is the name of the `bind` line, where the
@@ -89,25 +90,15 @@ impl Balancer {
         text
     }
 
-    pub fn to_file(&self) -> String {
-        let state = serde_json::to_string(self).unwrap_or_default();
-        let mut text = format!(
-            "# Written by haproxy-driver, which writes it again from the next line.\n{STATE}{state}\n"
-        );
-        text += &self.structure(&self.revision());
+    /// The section that HAProxy reads.
+    pub fn directives(&self) -> String {
+        let mut text = self.structure(&self.revision());
         let options = self.check_options();
         for (address, member) in &self.servers {
             let (name, weight) = (server_name(*address), member.parameters.weight);
             let _ = writeln!(text, "  server {name} {address} weight {weight}{options}");
         }
         text
-    }
-
-    /// Reads a file that [`to_file`](Self::to_file) has written, whatever the other lines have become.
-    pub fn from_file(text: &str) -> Result<Self, String> {
-        let state = text.lines().find_map(|line| line.strip_prefix(STATE));
-        let state = state.ok_or_else(|| format!("has no line that begins with {STATE:?}"))?;
-        serde_json::from_str(state).map_err(|error| format!("the line {STATE:?}: {error}"))
     }
 }
 

@@ -1,10 +1,10 @@
 //! The driver: what each webhook does, in calls of the other modules.
 
-use crate::balancer::{Balancer, Member, name};
+use crate::balancer::{Balancer, Member, name, server_name};
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
 use crate::haproxy::{Layout, config, master, runtime};
 use crate::plan;
-use lbcf_driver_sdk::local::SharedReload;
+use lbcf_driver_sdk::local::{SharedReload, StateFiles};
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
     GenerateBackendAddr, ListBackends, ListedBackend,
@@ -27,17 +27,20 @@ const POLL: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone)]
 pub struct HaproxyDriver {
     pub(crate) layout: Arc<Layout>,
+    pub(crate) files: Arc<StateFiles<Balancer>>,
     /// Held while a file and HAProxy are changed, which takes a few milliseconds, and during a reload.
     pub(crate) changes: Arc<Mutex<()>>,
     pub(crate) reloads: Arc<SharedReload<Result<bool, HookError>>>,
 }
 
 impl HaproxyDriver {
-    /// Prepares the folder. Nothing happens to HAProxy before [`keep_up`](Self::keep_up).
+    /// Prepares the folder, which belongs to one driver at a time. Nothing happens to HAProxy before [`keep_up`](Self::keep_up).
     pub fn new(layout: Layout) -> std::io::Result<Self> {
+        let files = StateFiles::open(&layout.conf_d, "cfg")?;
         config::prepare(&layout)?;
         Ok(Self {
             layout: Arc::new(layout),
+            files: Arc::new(files),
             changes: Arc::default(),
             reloads: Arc::default(),
         })
@@ -45,18 +48,18 @@ impl HaproxyDriver {
 
     /// The balancer that this identity belongs to. None if it was deleted, even if there is another one
     /// at its address since.
-    fn find(&self, lb_info: &LbInfo) -> Result<Option<Balancer>, HookError> {
-        let found = config::read(&self.layout, lb_info.listener)?;
+    async fn find(&self, lb_info: &LbInfo) -> Result<Option<Balancer>, HookError> {
+        let found = self.files.read(&server_name(lb_info.listener)).await?;
         Ok(found.filter(|found| found.owner == lb_info.owner))
     }
 
     /// As [`find`](Self::find), for calls that need it.
-    fn get(&self, lb_info: &LbInfo) -> Result<Balancer, HookError> {
+    async fn get(&self, lb_info: &LbInfo) -> Result<Balancer, HookError> {
         let listener = lb_info.listener;
         let gone = format!(
             "HAProxy has no load balancer at {listener} for this LoadBalancer: was its file deleted?"
         );
-        self.find(lb_info)?.or_fail(gone)
+        self.find(lb_info).await?.or_fail(gone)
     }
 
     /// Writes the file, after `haproxy -c` has accepted it if its structure differs, then changes `server`
@@ -77,7 +80,7 @@ impl HaproxyDriver {
             return Ok(());
         }
         // First the file: should HAProxy end now, it starts with it.
-        config::write(&self.layout, wanted).await?;
+        self.write(wanted).await?;
         let running = runtime::balancer(&self.layout, &wanted.name()).await?;
         if let Some(commands) = plan::commands(wanted, running.as_ref(), server) {
             return runtime::execute(&self.layout, &commands).await;
@@ -89,9 +92,17 @@ impl HaproxyDriver {
         if old.is_none() {
             // No reload would succeed while this file is there.
             let _changes = self.changes.lock().await;
-            config::remove(&self.layout, wanted.listener()).await?;
+            self.files.remove(&wanted.key()).await?;
         }
         Err(not_loaded())
+    }
+
+    /// Writes the file, if it differs.
+    pub(crate) async fn write(&self, balancer: &Balancer) -> Result<bool, HookError> {
+        let directives = balancer.directives();
+        self.files
+            .write(&balancer.key(), balancer, &directives)
+            .await
     }
 
     /// Notices another process that listens at the address. `haproxy -c` does not, and the reload that
@@ -129,7 +140,7 @@ impl Driver for HaproxyDriver {
         };
         let listener = wanted.listener();
         let changes = self.changes.lock().await;
-        let old = config::read(&self.layout, listener)?;
+        let old = self.files.read(&wanted.key()).await?;
         match &old {
             Some(old) if old.owner != wanted.owner => {
                 let message = format!("lbSpec: {listener} belongs to another LoadBalancer");
@@ -149,7 +160,7 @@ impl Driver for HaproxyDriver {
         request: EnsureLoadBalancer<Self>,
     ) -> Result<(), HookError> {
         let changes = self.changes.lock().await;
-        let old = self.get(&request.lb_info)?;
+        let old = self.get(&request.lb_info).await?;
         let mut wanted = old.clone();
         wanted.attributes = request.attributes;
         let put = self.put(changes, Some(&old), &wanted, None, request.dry_run);
@@ -164,10 +175,10 @@ impl Driver for HaproxyDriver {
         let listener = {
             let _changes = self.changes.lock().await;
             let found = match &request.lb_info {
-                Some(lb_info) => self.find(lb_info)?,
+                Some(lb_info) => self.find(lb_info).await?,
                 // The controller never received an identity; a creation may have begun all the same.
                 None => {
-                    let mut all = config::read_all(layout)?.into_iter();
+                    let mut all = self.files.read_all().await?.into_values();
                     all.find(|it| it.owner == request.object_id())
                 }
             };
@@ -176,7 +187,7 @@ impl Driver for HaproxyDriver {
             }
             let listener = found.map(|found| found.listener());
             if let Some(listener) = listener {
-                config::remove(layout, listener).await?;
+                self.files.remove(&server_name(listener)).await?;
             }
             request.lb_info.map(|it| it.listener).or(listener)
         };
@@ -185,7 +196,7 @@ impl Driver for HaproxyDriver {
         };
         // Also in a repeated call: the driver may have ended between the removal of the file and the reload.
         let running = runtime::balancer(layout, &name(listener)).await?;
-        let has_file = config::read(layout, listener)?.is_some();
+        let has_file = self.files.read(&server_name(listener)).await?.is_some();
         if running.is_some() && !has_file && !self.reload().await? {
             return Err(not_loaded());
         }
@@ -201,7 +212,7 @@ impl Driver for HaproxyDriver {
 
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         let changes = self.changes.lock().await;
-        let old = self.get(&request.lb_info)?;
+        let old = self.get(&request.lb_info).await?;
         let mut wanted = old.clone();
         let member = Member {
             parameters: request.parameters,
@@ -218,7 +229,7 @@ impl Driver for HaproxyDriver {
         let (address, name) = (request.backend_addr, name(request.lb_info.listener));
         let since = request.first_requested_at;
         let changes = self.changes.lock().await;
-        let mut wanted = match self.find(&request.lb_info)? {
+        let mut wanted = match self.find(&request.lb_info).await? {
             Some(found) if !request.dry_run => found,
             // With the load balancer, its servers are gone.
             _ => return Ok(()),
@@ -226,7 +237,7 @@ impl Driver for HaproxyDriver {
         let removed = wanted.servers.remove(&address);
         let parameters = request.parameters.or(removed.map(|it| it.parameters));
         // First the file: should HAProxy end now, it starts without the server.
-        config::write(&self.layout, &wanted).await?;
+        self.write(&wanted).await?;
         let running = runtime::balancer(&self.layout, &name).await?;
         // Before `changes` is released: a reload keeps servers that take sessions and have no file entry.
         runtime::execute(&self.layout, &plan::drain(&name, address, running.as_ref())).await?;
@@ -246,7 +257,7 @@ impl Driver for HaproxyDriver {
         &self,
         request: ListBackends<Self>,
     ) -> Result<Vec<ListedBackend<Self>>, HookError> {
-        let mut found = self.get(&request.lb_info)?;
+        let mut found = self.get(&request.lb_info).await?;
         if let Some(running) = runtime::balancer(&self.layout, &found.name()).await? {
             let foreign = plan::foreign(&found, &running);
             found.servers.extend(foreign);

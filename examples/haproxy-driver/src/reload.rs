@@ -1,7 +1,7 @@
 //! Reloads HAProxy, without losing what only HAProxy knows.
 
 use crate::HaproxyDriver;
-use crate::haproxy::{config, master, runtime};
+use crate::haproxy::{master, runtime};
 use crate::plan;
 use lbcf_driver_sdk::HookError;
 
@@ -22,11 +22,11 @@ impl HaproxyDriver {
     /// Writes servers that were added by hand to the files, because the new worker knows only those.
     async fn keep_foreign_servers(&self) -> Result<(), HookError> {
         let running = runtime::balancers(&self.layout).await?;
-        for mut balancer in config::read_all(&self.layout)? {
+        for mut balancer in self.files.read_all().await?.into_values() {
             if let Some(running) = running.get(&balancer.name()) {
                 let foreign = plan::foreign(&balancer, running);
                 balancer.servers.extend(foreign);
-                config::write(&self.layout, &balancer).await?;
+                self.write(&balancer).await?;
             }
         }
         Ok(())

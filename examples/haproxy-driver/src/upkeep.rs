@@ -3,7 +3,7 @@
 
 use crate::HaproxyDriver;
 use crate::balancer::Balancer;
-use crate::haproxy::{Layout, config, runtime};
+use crate::haproxy::{Layout, runtime};
 use crate::plan::{self, RunningBalancer};
 use lbcf_driver_sdk::HookError;
 use std::io;
@@ -43,7 +43,7 @@ impl HaproxyDriver {
             let _changes = self.changes.lock().await;
             let mut running = runtime::balancers(&self.layout).await?;
             let mut needs_reload = false;
-            for wanted in config::read_all(&self.layout)? {
+            for wanted in self.files.read_all().await?.into_values() {
                 let running = running.remove(&wanted.name());
                 match self.repair_one(&wanted, running.as_ref()).await {
                     Ok(is_loaded) => needs_reload |= !is_loaded,
@@ -67,7 +67,7 @@ impl HaproxyDriver {
         running: Option<&RunningBalancer>,
     ) -> Result<bool, HookError> {
         // Users may have changed the file.
-        config::write(&self.layout, wanted).await?;
+        self.write(wanted).await?;
         let Some(commands) = plan::commands(wanted, running, None) else {
             return Ok(false);
         };

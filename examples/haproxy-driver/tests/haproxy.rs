@@ -38,7 +38,11 @@ impl Haproxy {
 
     /// A driver that starts HAProxy, or adopts the one that runs.
     pub(crate) async fn start_driver(&self) -> RunningDriver {
-        let driver = HaproxyDriver::new(self.layout.clone()).unwrap();
+        // The tasks of one that was dropped end soon; until then the folder is locked.
+        let driver = until("the folder is free", async || {
+            HaproxyDriver::new(self.layout.clone()).ok()
+        })
+        .await;
         let server = Server::new(driver.clone()).listen(([127, 0, 0, 1], 0).into());
         let server = server.bind().await.unwrap();
         let addr = server.addr();

@@ -18,13 +18,11 @@ fn balancer(attributes: &str) -> Balancer {
 }
 
 #[test]
-fn the_file_is_what_haproxy_and_the_driver_read() {
+fn the_directives_are_what_haproxy_reads() {
     let balancer = balancer(r#"{"balance":"source","healthCheck":"http","healthCheckPath":"/ok"}"#);
-    let file = balancer.to_file();
     let revision = balancer.revision();
-    let (_, haproxys) = file.split_once("listen ").unwrap_or_default();
     assert_eq!(
-        format!("listen {haproxys}"),
+        balancer.directives(),
         format!(
             "listen lb-192.0.2.1-80\n  mode http\n  bind 192.0.2.1:80 name {revision}\n  \
              option socket-stats\n  balance source\n  hash-type consistent\n  timeout client 60s\n  \
@@ -32,7 +30,6 @@ fn the_file_is_what_haproxy_and_the_driver_read() {
              server 10.0.0.7-8080 10.0.0.7:8080 weight 100 check inter 2000ms\n"
         )
     );
-    assert_eq!(Balancer::from_file(&file), Ok(balancer));
 }
 
 #[test]
@@ -62,13 +59,6 @@ fn names_of_servers_are_read_back() {
     }
     for other in ["web-1", "10.0.0.7", "10.0.0.7-0x50", "-", ""] {
         assert_eq!(named_address(other), None, "{other}");
-    }
-}
-
-#[test]
-fn files_of_others_are_errors() {
-    for file in ["", "listen x\n", "# lbcf {}\n", "# lbcf {\"owner\":\n"] {
-        assert!(Balancer::from_file(file).is_err(), "{file}");
     }
 }
 

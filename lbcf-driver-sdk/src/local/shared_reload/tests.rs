@@ -4,36 +4,6 @@ use std::sync::atomic::AtomicUsize;
 use tokio::sync::Semaphore;
 
 #[tokio::test]
-async fn a_file_is_replaced_and_removed_and_no_other_is_left() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("lb-1.cfg");
-    for content in ["old", "new", ""] {
-        replace_file(&path, content).await.unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), content);
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
-    }
-    for _ in 0..2 {
-        remove_file(&path).await.unwrap();
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
-    }
-}
-
-#[tokio::test]
-async fn what_cannot_be_written_leaves_the_old_file() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("lb-1.cfg");
-    replace_file(&path, "old").await.unwrap();
-    // In the way of the second file.
-    fs::create_dir(dir.path().join("lb-1.cfg.new")).unwrap();
-    assert!(replace_file(&path, "new").await.is_err());
-    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-    for impossible in ["", "/", "/nowhere/lb-1.cfg"] {
-        assert!(replace_file(impossible, "new").await.is_err());
-    }
-    assert!(remove_file("/nowhere/lb-1.cfg").await.is_err());
-}
-
-#[tokio::test]
 async fn callers_that_come_during_a_reload_share_the_next_one() {
     let shared = Arc::new(SharedReload::default());
     let (reloads, may_go_on) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
