@@ -14,7 +14,7 @@ use crate::process::leader::{LeaseGuard, NotLeading};
 use crate::process::lock::Mutex;
 use crate::process::metrics::{Metrics, Outcome};
 use crate::process::options::Options;
-use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, InvalidUrl, Timeouts};
+use lbcf_driver_client::{CallError, DriverClient, HttpClient, InvalidUrl, Timeouts};
 use lbcf_driver_sdk::webhook::Webhook;
 use lbcf_serving::duration;
 use std::collections::{BTreeMap, HashSet};
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::api::{LoadBalancerDriverSpec, WebhookConfig};
     use crate::process::metrics::Snapshot;
-    use lbcf_driver_sdk::client::HttpClientSettings;
+    use lbcf_driver_client::HttpClientSettings;
     use lbcf_driver_sdk::webhook::Healthz;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

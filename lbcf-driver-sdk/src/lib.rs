@@ -77,16 +77,13 @@
 //! * [`drain`]: whether a backend that is deregistered waits for its clients.
 //! * [`mod@reconcile`]: shared resources of a cloud: plan, write what differs, retry on conflict.
 //! * `jobs` (feature `server`): operations that take longer than a call.
-//! * `local` (feature `server`): files and reloads of load balancers on the driver's machine.
+//! * `local` (feature `server`): state, files and reloads of load balancers on the driver's machine.
 //! * `server` (feature `server`): the router, which handles hang-ups, repeated calls, deadlines,
 //!   panics and malformed calls.
 //! * `testing` (feature `testing`): calls a driver in process, for its author's tests.
-//! * `client` (feature `client`): calls any driver, as a controller does.
 //! * `openapi` (feature `openapi`): the specification as an OpenAPI 3.1 document.
 //! * [`webhook`]: the wire's requests and responses, from one table; [`wire`] reads them from JSON.
 
-#[cfg(feature = "client")]
-pub mod client;
 pub mod drain;
 mod driver;
 pub mod fields;

@@ -199,7 +199,7 @@ impl fmt::Display for Rejection {
 }
 
 /// An error with its sources, on one line.
-#[cfg(any(feature = "client", feature = "server"))]
+#[cfg(feature = "server")]
 pub(crate) fn chain(error: &(dyn Error + Send + Sync)) -> String {
     let mut chain = error.to_string();
     let mut deeper = error.source();

@@ -38,6 +38,6 @@ pub use load_balancer::{
 pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status, object_id};
 pub use port::{BackendPort, Protocol};
 pub use table::ALL;
-#[cfg(any(feature = "client", feature = "openapi", feature = "server"))]
+#[cfg(any(feature = "openapi", feature = "server"))]
 pub(crate) use table::for_each_webhook;
 pub use verdict::{Operation, VerdictResponse};

@@ -1,77 +1,15 @@
-//! The client against the router, and against misbehaving servers.
-
-mod files;
-mod limits;
-mod methods;
-mod pki;
-mod reload;
-mod sockets;
-mod tls;
-mod token;
+//! Controllers' client against the router.
 
 use crate::support::{actor, ensure, serve, stage};
 use axum::http::StatusCode;
-use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient};
+use lbcf_driver_client::{CallError, DriverClient};
 use lbcf_driver_sdk::server::{DriverRouter, Settings};
-use lbcf_driver_sdk::webhook::{
-    EnsureBackend, EnsureBackendResponse, Healthz, Status, ValidateBackend,
-};
+use lbcf_driver_sdk::webhook::{EnsureBackend, Healthz, Status, ValidateBackend};
 use serde_json::json;
-use std::io::{Read as _, Write as _};
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-
-const LONG: Duration = Duration::from_secs(30);
 
 fn request(parameters: serde_json::Value) -> EnsureBackend {
     serde_json::from_value(ensure("1", parameters)).unwrap()
-}
-
-async fn call(url: &str) -> Result<EnsureBackendResponse, CallError> {
-    let client = DriverClient::new(url).unwrap();
-    client.call::<EnsureBackend>(&request(json!({}))).await
-}
-
-/// Reads one request and writes a response.
-async fn answer(stream: &mut TcpStream, response: &[u8]) {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        head.push(stream.read_u8().await.unwrap());
-    }
-    let head = String::from_utf8(head).unwrap().to_lowercase();
-    let length = head.split("content-length: ").nth(1).unwrap();
-    let length = length.split("\r\n").next().unwrap().parse().unwrap();
-    stream.read_exact(&mut vec![0; length]).await.unwrap();
-    // The client may have closed the connection.
-    let _ = stream.write_all(response).await;
-}
-
-/// A server that responds with these bytes to one request per connection, and closes it.
-async fn answers(response: impl Into<Vec<u8>>) -> (String, Arc<AtomicUsize>) {
-    let response = response.into();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let connections = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&connections);
-    tokio::spawn(async move {
-        loop {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            count.fetch_add(1, Ordering::SeqCst);
-            answer(&mut stream, &response).await;
-        }
-    });
-    (url, connections)
-}
-
-fn http(status: &str, body: &str) -> String {
-    format!(
-        "HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    )
 }
 
 #[tokio::test]
@@ -101,33 +39,11 @@ async fn b149_a_driver_under_a_prefix_is_called() {
 }
 
 #[tokio::test]
-async fn b149_only_200_is_an_answer() {
-    let succ = r#"{"status":"Succ"}"#;
-    for status in ["201 Created", "202 Accepted", "404 Not Found", "500 Oh"] {
-        let (url, _) = answers(http(status, succ)).await;
-        match call(&url).await.unwrap_err() {
-            CallError::Status {
-                status: got, body, ..
-            } => {
-                assert_eq!(got, status[..3].parse::<u16>().unwrap());
-                assert_eq!(body, succ);
-            }
-            other => panic!("{other}"),
-        }
-    }
-    let page = "x".repeat(10_000);
-    let (url, _) = answers(http("503 Away", &page)).await;
-    match call(&url).await.unwrap_err() {
-        CallError::Status { body, .. } => assert_eq!(body.len(), 1024),
-        other => panic!("{other}"),
-    }
-}
-
-#[tokio::test]
 async fn the_router_and_the_client_agree_about_errors() {
     let (router, _) = stage();
     let address = serve(router).await;
-    match call(&format!("http://{address}/elsewhere")).await {
+    let client = DriverClient::new(&format!("http://{address}/elsewhere")).unwrap();
+    match client.call(&request(json!({}))).await {
         Err(CallError::Status { status, body, .. }) => {
             assert_eq!(status, StatusCode::NOT_FOUND);
             assert!(
@@ -137,79 +53,6 @@ async fn the_router_and_the_client_agree_about_errors() {
         }
         other => panic!("{other:?}"),
     }
-}
-
-#[tokio::test]
-async fn u50_redirects_are_not_followed() {
-    let (target, seen) = answers(http("200 OK", r#"{"status":"Succ"}"#)).await;
-    let redirect = format!("HTTP/1.1 307 Go\r\nlocation: {target}/\r\ncontent-length: 0\r\n\r\n");
-    let (url, _) = answers(redirect).await;
-    assert!(matches!(
-        call(&url).await,
-        Err(CallError::Status { status: 307, .. })
-    ));
-    assert_eq!(seen.load(Ordering::SeqCst), 0);
-}
-
-#[tokio::test]
-async fn b150_an_invalid_response_is_malformed() {
-    for body in [
-        "",
-        "Succ",
-        "null",
-        "[]",
-        "{}",
-        r#"{"status":"succ"}"#,
-        r#"{"status":"Succ","msg":1}"#,
-        r#"{"status":"Succ","minRetryDelayInSeconds":1.5}"#,
-        r#"{"status":"Succ","injectedInfo":{"a":1}}"#,
-    ] {
-        let (url, _) = answers(http("200 OK", body)).await;
-        let error = call(&url).await.unwrap_err();
-        assert!(matches!(error, CallError::Malformed(_)), "{body}: {error}");
-    }
-    let (url, _) = answers(http(
-        "200 OK",
-        r#"{"Status":"Succ","minRetryDelayinSeconds":"5","injectedInfo":null,"new":1}"#,
-    ))
-    .await;
-    assert_eq!(call(&url).await.unwrap().min_retry_delay_in_seconds, 5);
-}
-
-#[tokio::test]
-async fn an_endless_response_is_too_large() {
-    let body = "x".repeat((4 << 20) + 1);
-    let (url, _) = answers(http("200 OK", &body)).await;
-    let error = call(&url).await.unwrap_err();
-    assert!(matches!(error, CallError::TooLarge { .. }), "{error}");
-}
-
-#[tokio::test]
-async fn the_timeout_covers_the_hook_and_the_whole_body() {
-    let short = Duration::from_millis(50);
-    let (router, _stage) = stage();
-    let address = serve(router).await;
-    let slow_hook = format!("http://{address}");
-    let (slow_body, _) = answers("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{").await;
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let silent = format!("http://{}", listener.local_addr().unwrap());
-    for url in [slow_hook, silent] {
-        let client = DriverClient::new(&url).unwrap();
-        let result = client
-            .call_within::<EnsureBackend>(&request(json!({"do": "wait"})), short)
-            .await;
-        match result {
-            Err(error @ CallError::Timeout { after }) => {
-                assert_eq!(after, short);
-                assert!(error.is_timeout() && !error.is_connect());
-            }
-            other => panic!("{url}: {other:?}"),
-        }
-    }
-    // The server closes the connection early.
-    let error = call(&slow_body).await.unwrap_err();
-    assert!(matches!(error, CallError::Unreachable(_)), "{error}");
-    assert!(!error.is_connect(), "the driver may have acted");
 }
 
 #[tokio::test]
@@ -238,144 +81,4 @@ async fn a_call_that_timed_out_is_joined_and_collected_by_the_next() {
     let response = client.call::<EnsureBackend>(&again).await.unwrap();
     assert_eq!(response.injected_info["seen"], "1");
     assert_eq!(stage.log(), ["begin a", "end a"]);
-}
-
-#[tokio::test]
-async fn a_refused_connection_is_unreachable_with_the_reason() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address: SocketAddr = listener.local_addr().unwrap();
-    drop(listener);
-    let error = call(&format!("http://{address}")).await.unwrap_err();
-    assert!(matches!(error, CallError::Unreachable(_)));
-    assert!(error.is_connect() && !error.is_timeout());
-    assert!(error.to_string().contains("refused"), "{error}");
-}
-
-#[tokio::test]
-async fn connections_are_kept_and_shared() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let connections = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&connections);
-    tokio::spawn(async move {
-        loop {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            count.fetch_add(1, Ordering::SeqCst);
-            tokio::spawn(async move {
-                loop {
-                    answer(
-                        &mut stream,
-                        http("200 OK", r#"{"healthy":true}"#).as_bytes(),
-                    )
-                    .await;
-                }
-            });
-        }
-    });
-    let http = HttpClient::new();
-    for _ in 0..5 {
-        let client = DriverClient::with_http(http.clone(), &url).unwrap();
-        let answer = client.call::<Healthz>(&Healthz {}).await;
-        assert!(answer.unwrap().healthy);
-        sockets::settle().await;
-    }
-    assert_eq!(connections.load(Ordering::SeqCst), 1);
-}
-
-/// The connection is closed while the runtime has no time to notice, as on a busy machine.
-#[tokio::test]
-async fn a_connection_that_the_driver_closed_is_not_an_error() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let (closed, is_closed) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let mut request = Vec::new();
-            while !request.ends_with(b"\r\n\r\n{}") {
-                let mut byte = [0];
-                stream.read_exact(&mut byte).unwrap();
-                request.extend(byte);
-            }
-            // It does not announce that the connection will be closed.
-            let response = http("200 OK", r#"{"healthy":true}"#);
-            stream.write_all(response.as_bytes()).unwrap();
-            drop(stream);
-            closed.send(()).unwrap();
-        }
-    });
-    let client = DriverClient::new(&url).unwrap();
-    for _ in 0..20 {
-        let answer = client.call::<Healthz>(&Healthz {}).await;
-        assert!(answer.unwrap().healthy);
-        is_closed.recv().unwrap();
-    }
-}
-
-#[tokio::test]
-async fn user_and_password_of_the_url_are_sent_as_a_header() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://me:p%40ss@{}", listener.local_addr().unwrap());
-    let server = tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let mut head = Vec::new();
-        while !head.ends_with(b"\r\n\r\n") {
-            head.push(stream.read_u8().await.unwrap());
-        }
-        String::from_utf8(head).unwrap()
-    });
-    let client = DriverClient::new(&url).unwrap();
-    assert!(!format!("{client:?}{}", client.url_of::<Healthz>()).contains("me:"));
-    let _ = client.call::<Healthz>(&Healthz {}).await;
-    let head = server.await.unwrap();
-    // "me:p@ss"
-    assert!(
-        head.contains("authorization: Basic bWU6cEBzcw==\r\n"),
-        "{head}"
-    );
-}
-
-#[tokio::test]
-async fn a_dropped_call_hangs_up() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let client = DriverClient::new(&url).unwrap();
-    let call = tokio::spawn(async move { client.call::<Healthz>(&Healthz {}).await });
-    let (mut stream, _) = listener.accept().await.unwrap();
-    stream.read_u8().await.unwrap();
-    call.abort();
-    let mut rest = Vec::new();
-    // Ends when the other side is closed.
-    tokio::time::timeout(LONG, stream.read_to_end(&mut rest))
-        .await
-        .unwrap()
-        .unwrap();
-}
-
-#[test]
-fn a_url_can_be_checked_and_shown_without_its_password() {
-    let shown = DriverClient::check_url("http://user:secret@driver:8080/a/../b/").unwrap();
-    assert_eq!(shown, "http://driver:8080/b");
-    let error = DriverClient::check_url("driver").unwrap_err().to_string();
-    assert!(
-        error.contains("\"driver\"") && error.contains("http://HOST"),
-        "{error}"
-    );
-}
-
-#[tokio::test]
-async fn a_call_that_is_no_longer_permitted_is_not_sent() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let received = tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let mut received = Vec::new();
-        stream.read_to_end(&mut received).await.unwrap();
-        received
-    });
-    let driver = DriverClient::new(&url).unwrap().send_while(|| false);
-    let error = driver.healthz(&Healthz {}).await.unwrap_err();
-    let cause = "the caller no longer permits the call";
-    assert!(error.to_string().contains(cause), "{error}");
-    assert!(received.await.unwrap().is_empty());
 }

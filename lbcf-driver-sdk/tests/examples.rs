@@ -4,7 +4,7 @@
 mod process;
 mod walk;
 
-use lbcf_driver_sdk::client::DriverClient;
+use lbcf_driver_client::DriverClient;
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancer, DeleteLoadBalancer, EnsureBackend, Status, ValidateBackend,
     ValidateLoadBalancer,

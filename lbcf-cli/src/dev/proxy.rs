@@ -6,7 +6,7 @@ use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use lbcf_driver_sdk::client::{DriverClient, InvalidUrl};
+use lbcf_driver_client::{DriverClient, InvalidUrl};
 use mock_driver::{RecordedCalls, record_calls};
 use serde_json::json;
 use std::net::Ipv4Addr;

@@ -9,7 +9,7 @@ use crate::api::earlier_fields::{
 };
 use crate::api::{names, syntax};
 use json_patch::Patch;
-use lbcf_driver_sdk::client::Timeouts;
+use lbcf_driver_client::Timeouts;
 use lbcf_driver_sdk::webhook::{ALL, Obligation, WebhookInfo};
 use lbcf_serving::duration::display;
 use serde_json::{Map, Value, json};

@@ -15,7 +15,7 @@ use crate::api::{
     allowed,
 };
 use crate::process::text::listed;
-use lbcf_driver_sdk::client::DriverClient;
+use lbcf_driver_client::DriverClient;
 use serde_json::Value;
 
 /// The most users of a driver that a message lists.

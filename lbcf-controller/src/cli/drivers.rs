@@ -1,4 +1,4 @@
-use lbcf_driver_sdk::client::{HttpClient, HttpClientError, HttpClientSettings};
+use lbcf_driver_client::{HttpClient, HttpClientError, HttpClientSettings};
 use std::path::PathBuf;
 
 /// Flags of the connections to drivers, the same for all drivers. Files are read again when they

@@ -1,7 +1,7 @@
 //! Errors of the command.
 
 use crate::process::leader::InvalidLeaderElection;
-use lbcf_driver_sdk::client::HttpClientError;
+use lbcf_driver_client::HttpClientError;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;

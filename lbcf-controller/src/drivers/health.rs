@@ -8,7 +8,7 @@ use crate::process::leader::NotLeading;
 use crate::process::lock::Mutex;
 use crate::process::metrics::Outcome;
 use crate::process::text::in_full;
-use lbcf_driver_sdk::client::CallError;
+use lbcf_driver_client::CallError;
 use lbcf_driver_sdk::webhook::{Healthz, HealthzResponse, Webhook};
 use std::collections::HashMap;
 use tokio::time::Instant;

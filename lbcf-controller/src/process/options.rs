@@ -3,7 +3,7 @@
 use crate::process::backoff::Backoff;
 use crate::process::leader::LeaderElection;
 use crate::process::wall_clock::WallClock;
-use lbcf_driver_sdk::client::HttpClient;
+use lbcf_driver_client::HttpClient;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

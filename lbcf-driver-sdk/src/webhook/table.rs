@@ -35,7 +35,7 @@ macro_rules! for_each_webhook {
         }
     };
 }
-#[cfg(any(feature = "client", feature = "openapi", feature = "server"))]
+#[cfg(any(feature = "openapi", feature = "server"))]
 pub(crate) use for_each_webhook;
 
 macro_rules! is_fail {

@@ -1,6 +1,6 @@
 //! An example as a process.
 
-use lbcf_driver_sdk::client::DriverClient;
+use lbcf_driver_client::DriverClient;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};

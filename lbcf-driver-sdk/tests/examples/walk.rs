@@ -1,6 +1,6 @@
 //! The calls of a controller in order, each of them twice.
 
-use lbcf_driver_sdk::client::DriverClient;
+use lbcf_driver_client::DriverClient;
 use lbcf_driver_sdk::webhook::{
     BackendPort, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
     EnsureLoadBalancer, GenerateBackendAddr, Healthz, PodBackend, Status, StringMap,

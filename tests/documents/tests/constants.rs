@@ -19,6 +19,7 @@ const CONTROLLER: &[&str] = &["lbcf-controller/src"];
 const ALL: &[&str] = &[
     "lbcf-cli/src",
     "lbcf-controller/src",
+    "lbcf-driver-client/src",
     "lbcf-driver-sdk/src",
     "lbcf-serving/src",
     "local-cluster/src",

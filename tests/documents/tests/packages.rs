@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// What driver authors need. `lbcf conformance` and `lbcf dev` are programs, which they get as such.
-const PUBLISHED: [&str; 2] = ["lbcf-driver-sdk", "lbcf-serving"];
+const PUBLISHED: [&str; 3] = ["lbcf-driver-sdk", "lbcf-driver-client", "lbcf-serving"];
 /// A dependency may leave its `rust-version` out, and some do.
 const LEAST_DECLARED: usize = 150;
 

@@ -10,7 +10,7 @@ use axum::http::{Request, StatusCode};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use kube::Resource;
-use lbcf_driver_sdk::client::CallError;
+use lbcf_driver_client::CallError;
 use lbcf_driver_sdk::webhook::Webhook;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

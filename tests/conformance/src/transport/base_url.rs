@@ -4,7 +4,7 @@ use super::settings::TransportError;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::{HeaderValue, Uri};
-use lbcf_driver_sdk::client::DriverClient;
+use lbcf_driver_client::DriverClient;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 /// The characters that must be escaped in a request line.

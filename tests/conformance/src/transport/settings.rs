@@ -1,7 +1,7 @@
 //! The settings of a transport besides the URL, and its errors.
 
 use http::HeaderMap;
-use lbcf_driver_sdk::client::InvalidUrl;
+use lbcf_driver_client::InvalidUrl;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -6,7 +6,7 @@ use lbcf_controller::api::{
     WebhookConfig,
 };
 use lbcf_controller::{Controller, Health, Options};
-use lbcf_driver_sdk::client::DriverClient;
+use lbcf_driver_client::DriverClient;
 use lbcf_driver_sdk::webhook::StringMap;
 use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE, OWN_DRIVER};
 use lbcf_e2e::{DriverProxy, Latch, ProxyAction, World, until, until_is};

@@ -13,10 +13,10 @@ use std::task::{Context, Poll};
 
 /// True while requests may still be sent; always without a condition.
 #[derive(Clone, Default)]
-pub(super) struct Permission(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+pub(crate) struct Permission(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Permission {
-    pub(super) fn new(condition: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(condition: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(condition)))
     }
 
@@ -33,15 +33,15 @@ impl fmt::Debug for Permission {
 
 #[derive(Debug, thiserror::Error)]
 #[error("the caller no longer permits the call")]
-pub(super) struct NotPermitted;
+pub(crate) struct NotPermitted;
 
-pub(super) struct RequestBody {
+pub(crate) struct RequestBody {
     content: Full<Bytes>,
     permission: Permission,
 }
 
 impl RequestBody {
-    pub(super) fn new(content: Bytes, permission: Permission) -> Self {
+    pub(crate) fn new(content: Bytes, permission: Permission) -> Self {
         Self {
             content: Full::new(content),
             permission,

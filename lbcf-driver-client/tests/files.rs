@@ -1,7 +1,7 @@
 //! Wrong files are named, with what is wrong, and are not quoted.
 
 use super::pki::{Ca, Directory};
-use lbcf_driver_sdk::client::{HttpClient, HttpClientError, HttpClientSettings};
+use lbcf_driver_client::{HttpClient, HttpClientError, HttpClientSettings};
 use std::path::{Path, PathBuf};
 
 /// The file that building complains of, and the complaint.

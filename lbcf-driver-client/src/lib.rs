@@ -1,11 +1,10 @@
-#![doc = include_str!("docs/modules/client.md")]
+#![doc = include_str!("docs.md")]
 
 mod causes;
 mod connector;
 mod error;
 mod exchange;
 mod http_client;
-mod methods;
 mod request_body;
 mod settings;
 mod timeouts;
@@ -22,11 +21,11 @@ pub use timeouts::Timeouts;
 pub use tls_problem::TlsProblem;
 pub use url::InvalidUrl;
 
-use crate::webhook::Webhook;
 use ::http::{Request, header};
 use bytes::Bytes;
 use exchange::{CallDeadline, PendingResponse};
 use http_client::Authorization;
+use lbcf_driver_sdk::webhook::Webhook;
 use request_body::{Permission, RequestBody};
 use std::time::Duration;
 use url::DriverUrl;
@@ -36,8 +35,6 @@ const WITHHELD: &str =
     "the token was not sent: plain http to another machine, where others could read it";
 
 /// Calls one driver. Clones share its connections.
-///
-/// Each webhook has a method, such as [`ensure_backend`](Self::ensure_backend).
 #[derive(Debug, Clone)]
 pub struct DriverClient {
     http: HttpClient,
@@ -50,7 +47,7 @@ impl DriverClient {
     /// A client with a connection pool of its own.
     ///
     /// ```
-    /// use lbcf_driver_sdk::client::DriverClient;
+    /// use lbcf_driver_client::DriverClient;
     ///
     /// assert!(DriverClient::new("http://driver.example:8080/lbcf").is_ok());
     /// assert!(DriverClient::new("driver.example:8080").is_err());
@@ -80,7 +77,7 @@ impl DriverClient {
     /// often, and must not block.
     ///
     /// ```
-    /// use lbcf_driver_sdk::client::DriverClient;
+    /// use lbcf_driver_client::DriverClient;
     /// use std::time::{Duration, Instant};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -106,7 +103,7 @@ impl DriverClient {
     /// Sets the timeout of one webhook (default 10 s).
     ///
     /// ```
-    /// use lbcf_driver_sdk::client::DriverClient;
+    /// use lbcf_driver_client::DriverClient;
     /// use lbcf_driver_sdk::webhook::CreateLoadBalancer;
     /// use std::time::Duration;
     ///
@@ -126,7 +123,7 @@ impl DriverClient {
     /// Validates a driver's URL, and returns it without user and password, for logs and messages.
     ///
     /// ```
-    /// use lbcf_driver_sdk::client::DriverClient;
+    /// use lbcf_driver_client::DriverClient;
     ///
     /// let shown = DriverClient::check_url("https://me:secret@driver.example/lbcf/").unwrap();
     /// assert_eq!(shown, "https://driver.example/lbcf");
@@ -143,7 +140,7 @@ impl DriverClient {
     /// query, without user and password.
     ///
     /// ```
-    /// use lbcf_driver_sdk::client::DriverClient;
+    /// use lbcf_driver_client::DriverClient;
     /// use lbcf_driver_sdk::webhook::Healthz;
     ///
     /// let driver = DriverClient::new("http://driver.example/lbcf/?zone=1").unwrap();
@@ -154,11 +151,10 @@ impl DriverClient {
         self.url.of(W::INFO.name)
     }
 
-    /// Calls a webhook within its timeout; for code that is generic over webhooks. Dropping the future
-    /// closes the connection.
+    /// Calls the request's webhook within its timeout. Dropping the future closes the connection.
     ///
     /// ```no_run
-    /// use lbcf_driver_sdk::client::{CallError, DriverClient};
+    /// use lbcf_driver_client::{CallError, DriverClient};
     /// use lbcf_driver_sdk::webhook::Webhook;
     ///
     /// async fn is_fail<W: Webhook>(driver: &DriverClient, request: &W) -> Result<bool, CallError> {
@@ -177,7 +173,7 @@ impl DriverClient {
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// use lbcf_driver_sdk::client::DriverClient;
+    /// use lbcf_driver_client::DriverClient;
     /// use lbcf_driver_sdk::webhook::Healthz;
     /// use std::time::Duration;
     ///
@@ -206,7 +202,7 @@ impl DriverClient {
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let driver = lbcf_driver_sdk::client::DriverClient::new("http://driver.example")?;
+    /// let driver = lbcf_driver_client::DriverClient::new("http://driver.example")?;
     /// let response = driver.raw_call("ensureBackend", "no JSON").await?;
     /// assert_eq!(response.status, 400);
     /// # Ok(())
@@ -283,3 +279,8 @@ fn is_segment(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_~.".contains(&byte);
     name.bytes().all(is_plain) && name.bytes().any(|byte| byte != b'.')
 }
+
+/// The README's example compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

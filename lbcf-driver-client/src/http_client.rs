@@ -1,11 +1,11 @@
 //! Connections to drivers, pooled.
 
-use super::connector::{Tcp, Within};
-use super::error::{CallError, HttpClientError};
-use super::request_body::RequestBody;
-use super::settings::HttpClientSettings;
-use super::token::{self, Token};
-use super::url::DriverUrl;
+use crate::connector::{Tcp, Within};
+use crate::error::{CallError, HttpClientError};
+use crate::request_body::RequestBody;
+use crate::settings::HttpClientSettings;
+use crate::token::{self, Token};
+use crate::url::DriverUrl;
 use ::http::uri::Scheme;
 use ::http::{HeaderValue, Request, Response};
 use hyper::body::Incoming;
@@ -26,7 +26,7 @@ use tokio::sync::OnceCell;
 /// compare equal.
 ///
 /// ```
-/// use lbcf_driver_sdk::client::{DriverClient, HttpClient};
+/// use lbcf_driver_client::{DriverClient, HttpClient};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let http = HttpClient::new();
@@ -127,11 +127,11 @@ impl HttpClient {
         }))
     }
 
-    pub(super) fn response_limit(&self) -> usize {
+    pub(crate) fn response_limit(&self) -> usize {
         self.0.settings.response_limit
     }
 
-    pub(super) async fn authorization(&self, url: &DriverUrl) -> Authorization {
+    pub(crate) async fn authorization(&self, url: &DriverUrl) -> Authorization {
         if let Some(own) = url.authorization() {
             return Authorization::Header(own);
         }
@@ -144,7 +144,7 @@ impl HttpClient {
         }
     }
 
-    pub(super) async fn send(
+    pub(crate) async fn send(
         &self,
         request: Request<RequestBody>,
     ) -> Result<Response<Incoming>, CallError> {
@@ -168,7 +168,7 @@ impl HttpClient {
     }
 }
 
-pub(super) enum Authorization {
+pub(crate) enum Authorization {
     Nothing,
     Header(HeaderValue),
     /// The token is not sent, because the connection is not private.

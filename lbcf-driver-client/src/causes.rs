@@ -2,10 +2,10 @@
 
 use std::error::Error;
 
-pub(super) type BoxError = Box<dyn Error + Send + Sync>;
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// An error and its sources. The error inside an [`std::io::Error`] counts as its source.
-pub(super) fn causes<'a>(
+pub(crate) fn causes<'a>(
     error: &'a (dyn Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| {
@@ -17,4 +17,14 @@ pub(super) fn causes<'a>(
             None => error.source(),
         }
     })
+}
+
+/// An error with its sources, on one line.
+pub(crate) fn chain(error: &(dyn Error + Send + Sync + 'static)) -> String {
+    let first: &(dyn Error + 'static) = error;
+    let chain = std::iter::successors(Some(first), |&error| error.source());
+    chain
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }

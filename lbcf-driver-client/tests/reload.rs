@@ -2,15 +2,13 @@
 
 use super::pki::{Ca, Directory, Pair, TlsServer, config};
 use super::sockets::{GOOD, response, serve_plain};
-use lbcf_driver_sdk::client::{
-    CallError, DriverClient, HttpClient, HttpClientSettings, TlsProblem,
-};
+use lbcf_driver_client::{CallError, DriverClient, HttpClient, HttpClientSettings, TlsProblem};
 use lbcf_driver_sdk::webhook::Healthz;
 use rustls::ALL_VERSIONS;
 use std::time::Duration;
 
 async fn healthz(driver: &DriverClient) -> Result<(), CallError> {
-    driver.healthz(&Healthz {}).await.map(|_| ())
+    driver.call(&Healthz {}).await.map(|_| ())
 }
 
 fn problem(result: Result<(), CallError>) -> TlsProblem {

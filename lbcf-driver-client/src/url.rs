@@ -18,7 +18,7 @@ pub struct InvalidUrl {
 }
 
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct DriverUrl {
+pub(crate) struct DriverUrl {
     scheme: Scheme,
     host: String,
     /// Normalised: empty, or with a leading and no trailing slash.
@@ -31,7 +31,7 @@ pub(super) struct DriverUrl {
 
 impl DriverUrl {
     /// The URL of a webhook, without user and password.
-    pub(super) fn of(&self, webhook: &str) -> String {
+    pub(crate) fn of(&self, webhook: &str) -> String {
         let Self {
             scheme, host, path, ..
         } = self;
@@ -42,11 +42,11 @@ impl DriverUrl {
     }
 
     /// The URL's user and password as a header, as the original controller sends them.
-    pub(super) fn authorization(&self) -> Option<HeaderValue> {
+    pub(crate) fn authorization(&self) -> Option<HeaderValue> {
         self.authorization.clone()
     }
 
-    pub(super) const fn is_private(&self) -> bool {
+    pub(crate) const fn is_private(&self) -> bool {
         self.is_private
     }
 }

@@ -1,6 +1,6 @@
 //! Responses whose head has been received, and their bodies.
 
-use super::error::CallError;
+use crate::error::CallError;
 use ::http::{HeaderMap, Response, StatusCode};
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -33,20 +33,20 @@ pub struct RawResponse {
 }
 
 /// A response whose body has not been read.
-pub(super) struct PendingResponse {
+pub(crate) struct PendingResponse {
     response: Response<Incoming>,
     deadline: CallDeadline,
     head_after: Duration,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CallDeadline {
+pub(crate) struct CallDeadline {
     began: Instant,
     timeout: Duration,
 }
 
 impl CallDeadline {
-    pub(super) fn new(timeout: Duration) -> Self {
+    pub(crate) fn new(timeout: Duration) -> Self {
         Self {
             began: Instant::now(),
             timeout,
@@ -58,7 +58,7 @@ impl CallDeadline {
     }
 
     /// Runs a part of the call within the remaining time.
-    pub(super) async fn limit<T>(
+    pub(crate) async fn limit<T>(
         self,
         part: impl Future<Output = Result<T, CallError>>,
     ) -> Result<T, CallError> {
@@ -70,7 +70,7 @@ impl CallDeadline {
 }
 
 impl PendingResponse {
-    pub(super) fn new(response: Response<Incoming>, deadline: CallDeadline) -> Self {
+    pub(crate) fn new(response: Response<Incoming>, deadline: CallDeadline) -> Self {
         Self {
             response,
             deadline,
@@ -79,7 +79,7 @@ impl PendingResponse {
     }
 
     /// The body of a response with status 200. `hint` is added to the error of a 401 or 403.
-    pub(super) async fn accepted(
+    pub(crate) async fn accepted(
         self,
         size_limit: usize,
         hint: Option<&'static str>,
@@ -97,7 +97,7 @@ impl PendingResponse {
         })
     }
 
-    pub(super) async fn raw(self, size_limit: usize) -> Result<RawResponse, CallError> {
+    pub(crate) async fn raw(self, size_limit: usize) -> Result<RawResponse, CallError> {
         let status = self.response.status().as_u16();
         let headers = self.response.headers().clone();
         let body = self

@@ -1,6 +1,6 @@
 //! The bearer token, which no log and no error ever shows.
 
-use super::error::HttpClientError;
+use crate::error::HttpClientError;
 use ::http::HeaderValue;
 use lbcf_serving::watched_file::{FileError, RereadFiles, WatchedFiles};
 use std::path::PathBuf;
@@ -10,14 +10,14 @@ use std::time::Duration;
 const MAX_LENGTH: usize = 16 << 10;
 
 /// Where the token comes from.
-pub(super) enum Token {
+pub(crate) enum Token {
     Value(HeaderValue),
     /// A file with nothing but the token.
     File(RereadFiles<HeaderValue, HttpClientError>),
 }
 
 impl Token {
-    pub(super) fn from_file(path: PathBuf, interval: Duration) -> Result<Self, HttpClientError> {
+    pub(crate) fn from_file(path: PathBuf, interval: Duration) -> Result<Self, HttpClientError> {
         let files = WatchedFiles::new("token for calling drivers", vec![path.clone()], {
             // Editors end files with a newline.
             move |contents| {
@@ -30,7 +30,7 @@ impl Token {
     }
 
     /// The header with the current token.
-    pub(super) async fn header(&self) -> HeaderValue {
+    pub(crate) async fn header(&self) -> HeaderValue {
         match self {
             Self::Value(header) => header.clone(),
             Self::File(file) => file.current().await,
@@ -39,7 +39,7 @@ impl Token {
 }
 
 /// The header, or what is wrong with the token.
-pub(super) fn bearer(token: &[u8]) -> Result<HeaderValue, &'static str> {
+pub(crate) fn bearer(token: &[u8]) -> Result<HeaderValue, &'static str> {
     if token.is_empty() {
         return Err("the token is empty");
     }

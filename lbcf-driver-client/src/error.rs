@@ -1,10 +1,9 @@
 //! Errors of calls, and of setting up connections.
 
-use super::causes::{BoxError, causes};
-use super::connector::ConnectTimeout;
-use super::tls_problem::{self, TlsProblem};
-use crate::outcome::chain;
-use crate::wire::DecodeError;
+use crate::causes::{BoxError, causes, chain};
+use crate::connector::ConnectTimeout;
+use crate::tls_problem::{self, TlsProblem};
+use lbcf_driver_sdk::wire::DecodeError;
 use lbcf_serving::tls::ClientTlsError;
 use lbcf_serving::watched_file::FileError;
 use std::error::Error;
@@ -18,7 +17,7 @@ use std::time::Duration;
 /// [`is_connect`](Self::is_connect) had none. All operations of the specification may be called again.
 ///
 /// ```
-/// use lbcf_driver_sdk::client::CallError;
+/// use lbcf_driver_client::CallError;
 ///
 /// fn advice(error: &CallError) -> &'static str {
 ///     match error {
@@ -79,7 +78,7 @@ pub enum CallError {
 
 impl CallError {
     /// True if the call timed out, or connecting did, with
-    /// [`HttpClientSettings::connect_timeout`](super::HttpClientSettings::connect_timeout).
+    /// [`HttpClientSettings::connect_timeout`](crate::HttpClientSettings::connect_timeout).
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         match self {
@@ -102,7 +101,7 @@ impl CallError {
         }
     }
 
-    pub(super) fn broken(error: impl Into<BoxError>) -> Self {
+    pub(crate) fn broken(error: impl Into<BoxError>) -> Self {
         let error = error.into();
         match tls_problem::find(error.as_ref(), is_connect(error.as_ref())) {
             Some((problem, source)) => Self::Tls {
@@ -113,7 +112,7 @@ impl CallError {
         }
     }
 
-    pub(super) fn not_sent(error: impl Into<BoxError>) -> Self {
+    pub(crate) fn not_sent(error: impl Into<BoxError>) -> Self {
         Self::NotSent(error.into())
     }
 }

@@ -2,9 +2,7 @@
 
 use super::pki::{Ca, Directory, Pair, TlsServer, config};
 use super::sockets::settle;
-use lbcf_driver_sdk::client::{
-    CallError, DriverClient, HttpClient, HttpClientSettings, TlsProblem,
-};
+use lbcf_driver_client::{CallError, DriverClient, HttpClient, HttpClientSettings, TlsProblem};
 use lbcf_driver_sdk::webhook::Healthz;
 use rustls::ALL_VERSIONS;
 use rustls::version::{TLS12, TLS13};
@@ -14,7 +12,7 @@ use tokio::net::TcpListener;
 
 async fn healthz(http: &HttpClient, url: &str) -> Result<bool, CallError> {
     let driver = DriverClient::with_http(http.clone(), url).unwrap();
-    Ok(driver.healthz(&Healthz {}).await?.healthy)
+    Ok(driver.call(&Healthz {}).await?.healthy)
 }
 
 fn trusting(ca: &Ca) -> (HttpClient, Directory) {

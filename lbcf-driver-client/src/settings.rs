@@ -4,10 +4,10 @@ use lbcf_serving::secret::Secret;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The settings of an [`HttpClient`](super::HttpClient).
+/// The settings of an [`HttpClient`](crate::HttpClient).
 ///
 /// ```no_run
-/// use lbcf_driver_sdk::client::{DriverClient, HttpClient, HttpClientSettings};
+/// use lbcf_driver_client::{DriverClient, HttpClient, HttpClientSettings};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let http = HttpClient::with(HttpClientSettings {

@@ -2,7 +2,7 @@
 
 use super::pki::{Ca, Directory, TlsServer, config};
 use super::sockets::{GOOD, response, serve_plain};
-use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, HttpClientSettings};
+use lbcf_driver_client::{CallError, DriverClient, HttpClient, HttpClientSettings};
 use lbcf_driver_sdk::webhook::Healthz;
 use rustls::ALL_VERSIONS;
 
@@ -13,7 +13,7 @@ const ELSEWHERE: &str = "0.0.0.0";
 
 async fn call(http: &HttpClient, url: &str) -> Result<(), CallError> {
     let driver = DriverClient::with_http(http.clone(), url).unwrap();
-    driver.healthz(&Healthz {}).await.map(|_| ())
+    driver.call(&Healthz {}).await.map(|_| ())
 }
 
 #[tokio::test]

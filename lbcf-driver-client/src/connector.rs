@@ -1,6 +1,6 @@
 //! Connecting: a timeout, and TCP for connections that are kept.
 
-use super::causes::BoxError;
+use crate::causes::BoxError;
 use ::http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioIo;
@@ -14,17 +14,17 @@ use tower_service::Service;
 /// The timeout is over.
 #[derive(Debug, thiserror::Error)]
 #[error("no connection within {0:?}")]
-pub(super) struct ConnectTimeout(Duration);
+pub(crate) struct ConnectTimeout(Duration);
 
 /// A connector with a timeout, which covers name resolution, TCP and TLS.
 #[derive(Debug, Clone)]
-pub(super) struct Within<C> {
+pub(crate) struct Within<C> {
     connector: C,
     limit: Option<Duration>,
 }
 
 impl<C> Within<C> {
-    pub(super) const fn new(connector: C, limit: Option<Duration>) -> Self {
+    pub(crate) const fn new(connector: C, limit: Option<Duration>) -> Self {
         Self { connector, limit }
     }
 }
@@ -60,10 +60,10 @@ where
 
 /// TCP without delay: requests are small, and waiting to fill a packet would only slow them down.
 #[derive(Debug, Clone)]
-pub(super) struct Tcp(HttpConnector);
+pub(crate) struct Tcp(HttpConnector);
 
 impl Tcp {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         // It serves https, too.

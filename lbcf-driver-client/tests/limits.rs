@@ -1,7 +1,7 @@
 //! Servers whose responses are too long, too slow, or not HTTP.
 
 use super::sockets::{GOOD, read_request, response, serve_plain, settle};
-use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, HttpClientSettings, Timeouts};
+use lbcf_driver_client::{CallError, DriverClient, HttpClient, HttpClientSettings, Timeouts};
 use lbcf_driver_sdk::webhook::{CreateLoadBalancer, EnsureBackend, Healthz};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 async fn healthz(driver: &DriverClient) -> Result<(), CallError> {
-    driver.healthz(&Healthz {}).await.map(|_| ())
+    driver.call(&Healthz {}).await.map(|_| ())
 }
 
 /// A server that reads a request and then writes `part` again and again, for as long as it can.
@@ -149,12 +149,9 @@ async fn each_webhook_has_its_own_time() {
         CallError::Timeout { after } => assert_eq!(after, time),
         other => panic!("{other:?}"),
     };
-    expect(driver.ensure_backend(&request).await.unwrap_err(), own);
+    expect(driver.call(&request).await.unwrap_err(), own);
     let request = CreateLoadBalancer::default();
-    expect(
-        driver.create_load_balancer(&request).await.unwrap_err(),
-        all,
-    );
+    expect(driver.call(&request).await.unwrap_err(), all);
     expect(driver.raw_call("ensureBackend", "").await.unwrap_err(), own);
     expect(driver.raw_call("elsewhere", "").await.unwrap_err(), all);
 }

@@ -1,6 +1,6 @@
 //! Timeouts of calls.
 
-use crate::webhook::Webhook;
+use lbcf_driver_sdk::webhook::Webhook;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// driver and the whole response.
 ///
 /// ```
-/// use lbcf_driver_sdk::client::Timeouts;
+/// use lbcf_driver_client::Timeouts;
 /// use lbcf_driver_sdk::webhook::CreateLoadBalancer;
 /// use std::time::Duration;
 ///

@@ -1,6 +1,6 @@
 //! Why TLS failed, and whose certificate is at fault.
 
-use super::causes::causes;
+use crate::causes::causes;
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 use std::error::Error;
 use std::fmt;
@@ -48,7 +48,7 @@ impl fmt::Display for TlsProblem {
 /// The problem behind an error, if it is one of TLS, and the TLS library's error. After the handshake
 /// only an alert about the client's certificate is one: under TLS 1.3 the driver verifies it when the
 /// client has finished.
-pub(super) fn find(
+pub(crate) fn find(
     error: &(dyn Error + 'static),
     connecting: bool,
 ) -> Option<(TlsProblem, TlsError)> {
