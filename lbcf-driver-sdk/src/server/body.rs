@@ -4,6 +4,9 @@ use super::reject::{HookResponse, reject};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::StatusCode;
 use http_body_util::BodyExt;
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 use tokio::time::Instant;
 
 /// The part of a body that is too large which is read and discarded, in bytes, so that a client that
@@ -16,7 +19,13 @@ pub(super) async fn read(
     limit: usize,
     deadline: Instant,
 ) -> Result<Bytes, HookResponse> {
-    match tokio::time::timeout_at(deadline, collect(body, limit)).await {
+    let mut whole = pin!(collect(body, limit));
+    // Most bodies are there already, and need no timer.
+    if let Poll::Ready(result) = poll_fn(|context| Poll::Ready(whole.as_mut().poll(context))).await
+    {
+        return result;
+    }
+    match tokio::time::timeout_at(deadline, whole).await {
         Ok(result) => result,
         Err(_) => Err(reject(
             StatusCode::REQUEST_TIMEOUT,

@@ -196,7 +196,9 @@ impl Hooks {
                 drop(hook);
                 self.calls.lock().done(&operation.key, id);
                 let response = result.unwrap_or_else(|| panicked(webhook));
-                state.send(CallState::Done(response.clone()));
+                if state.has_receivers() {
+                    state.send(CallState::Done(response.clone()));
+                }
                 return Ok(response);
             }
         }

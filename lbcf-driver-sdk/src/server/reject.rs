@@ -51,7 +51,10 @@ impl HookResponse {
 impl IntoResponse for HookResponse {
     fn into_response(self) -> Response {
         let json = HeaderValue::from_static("application/json");
-        (self.status, [(header::CONTENT_TYPE, json)], self.body).into_response()
+        let mut response = Response::new(self.body.into());
+        *response.status_mut() = self.status;
+        response.headers_mut().insert(header::CONTENT_TYPE, json);
+        response
     }
 }
 

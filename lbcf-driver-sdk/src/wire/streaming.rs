@@ -28,7 +28,8 @@ pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Option<T> {
     if !body.trim_ascii_start().starts_with(b"{") {
         return None;
     }
-    let mut json = serde_json::Deserializer::from_slice(body);
+    // Checking the whole body once costs less than checking each of its strings.
+    let mut json = serde_json::Deserializer::from_str(std::str::from_utf8(body).ok()?);
     let value = T::deserialize(Stream(&mut json));
     value.ok().filter(|_| json.end().is_ok())
 }
@@ -217,14 +218,15 @@ impl<'de, A: MapAccess<'de>> Entries<A> {
         fields: &'static [&'static str],
     ) -> Result<Option<&'de str>, A::Error> {
         while let Some(key) = self.entries.next_key::<&'de str>()? {
-            let mut fields = (0..).zip(fields);
-            let Some((at, field)) = fields.find(|(_, field)| field.eq_ignore_ascii_case(key))
-            else {
+            let Some((at, _)) = (0..).zip(fields).find(|(_, field)| **field == key) else {
+                if fields.iter().any(|field| field.eq_ignore_ascii_case(key)) {
+                    return Err(use_slow_path());
+                }
                 self.entries.next_value::<Value>()?;
                 continue;
             };
             let bit = 1_u64.checked_shl(at).unwrap_or_default();
-            if *field != key || bit == 0 || self.seen & bit != 0 {
+            if bit == 0 || self.seen & bit != 0 {
                 return Err(use_slow_path());
             }
             self.seen |= bit;

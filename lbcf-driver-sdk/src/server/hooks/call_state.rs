@@ -50,6 +50,10 @@ impl StateSender {
         self.0.clone()
     }
 
+    pub(super) fn has_receivers(&self) -> bool {
+        Arc::strong_count(&self.0.0) > 1
+    }
+
     pub(super) fn send(&self, state: CallState) {
         let is_final = state.is_final();
         *self.0.lock() = state;
@@ -61,7 +65,7 @@ impl StateSender {
 
 impl Drop for StateSender {
     fn drop(&mut self) {
-        if !self.0.lock().is_final() {
+        if self.has_receivers() && !self.0.lock().is_final() {
             self.send(CallState::Aborted);
         }
     }
