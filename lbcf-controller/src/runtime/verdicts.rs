@@ -246,4 +246,36 @@ mod tests {
             );
         }
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn b111_a_verdict_holds_until_it_is_due_and_a_failed_one_until_its_driver_changes() {
+        let hour = Duration::from_secs(3600);
+        let asked = [Arc::new(pod("a", true))];
+        let old = (Some("uid".to_owned()), Some(1));
+        let new = (Some("uid".to_owned()), Some(2));
+        let verdict = |failures| LastVerdict {
+            verdict: Arc::new(DeregisterVerdict::new(
+                asked.iter().map(|pod| &**pod),
+                VerdictOutcome::Kept(BTreeSet::new()),
+            )),
+            at: Instant::now(),
+            due: Instant::now() + hour,
+            failures,
+            driver: Some(old.clone()),
+        };
+        for (failures, driver, remaining) in [
+            (0, &old, Some(hour)),
+            (0, &new, Some(hour)),
+            (1, &old, Some(hour)),
+            (1, &new, None),
+        ] {
+            assert_eq!(verdict(failures).remaining(&asked, Some(driver)), remaining);
+        }
+        assert_eq!(verdict(1).remaining(&asked, None), None);
+        let other = [Arc::new(pod("b", true))];
+        assert_eq!(verdict(0).remaining(&other, Some(&old)), None);
+        let verdict = verdict(0);
+        tokio::time::advance(hour).await;
+        assert_eq!(verdict.remaining(&asked, Some(&old)), None);
+    }
 }

@@ -54,6 +54,26 @@ fn u5_each_load_balancer_of_a_bind_is_enqueued_on_its_own() {
 }
 
 #[test]
+fn u5_a_load_balancer_of_a_bind_has_the_driver_of_its_status_or_else_of_its_spec() {
+    let mut index = Index::default();
+    let bind = bind(1, |bind| {
+        bind.spec.load_balancers[0].driver = "another".into();
+        bind.spec.load_balancers[1].driver = "changed".into();
+        entries(bind).remove(0);
+    });
+    Indexed::apply(&mut index, StoreEvent::Apply(bind));
+    for (name, driver) in [("a", Some("another")), ("b", Some("driver")), ("c", None)] {
+        let bind = ObjectKey::new("ns", "bind");
+        let key = RequestKey::BindLoadBalancer(BindLoadBalancerKey {
+            bind,
+            name: name.into(),
+        });
+        let target = index.target_of(&key).map(|(key, _)| key.name.to_string());
+        assert_eq!(target.as_deref(), driver, "{name}");
+    }
+}
+
+#[test]
 fn a_bind_load_balancers_own_status_does_not_enqueue_it() {
     let mut index = Index::default();
     Indexed::apply(&mut index, StoreEvent::Apply(bind(1, |_| {})));
