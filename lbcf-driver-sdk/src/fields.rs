@@ -25,6 +25,7 @@ pub use shown::nearest;
 use crate::webhook::StringMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+#[cfg(feature = "server")]
 use std::any::Any;
 use std::fmt::{self, Debug, Display};
 use std::str::FromStr;
@@ -71,6 +72,7 @@ impl FieldError {
         self.problems.iter().map(String::as_str)
     }
 
+    #[cfg(feature = "server")]
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.problems.extend(other.problems);
         self
@@ -97,6 +99,7 @@ pub fn read<T: Fields>(map_name: &str, map: &StringMap) -> Result<T, FieldError>
 
 /// [`read`] that moves the map where `T` is [`StringMap`], instead of copying it entry by entry (the
 /// README's section on speed).
+#[cfg(feature = "server")]
 pub(crate) fn read_whole<T: Fields>(map_name: &str, map: StringMap) -> Result<T, FieldError> {
     match as_it_is(map) {
         Ok(same) => Ok(same),
@@ -104,11 +107,13 @@ pub(crate) fn read_whole<T: Fields>(map_name: &str, map: StringMap) -> Result<T,
     }
 }
 
+#[cfg(feature = "server")]
 pub(crate) fn read_if_it_fits<T: Fields>(map: &StringMap) -> Option<T> {
     de::read(map).ok()
 }
 
 /// Passes the converted map to `to` if it fits; without a copy where `T` is [`StringMap`].
+#[cfg(feature = "server")]
 pub(crate) fn show_if_it_fits<T: Fields, R>(
     map: &StringMap,
     to: impl FnOnce(&T) -> R,
@@ -120,6 +125,7 @@ pub(crate) fn show_if_it_fits<T: Fields, R>(
 }
 
 /// The map itself if `T` is [`StringMap`], or else the map as error.
+#[cfg(feature = "server")]
 fn as_it_is<T: Fields>(map: StringMap) -> Result<T, StringMap> {
     let mut map = Some(map);
     let same: Option<&mut Option<T>> = (&mut map as &mut dyn Any).downcast_mut();
@@ -152,8 +158,11 @@ pub fn read_address<T: Address>(field: &str, text: &str) -> Result<T, FieldError
 }
 
 /// Writes an address, and checks that it is not empty and can be read back.
+#[cfg(feature = "server")]
 pub(crate) fn write_address<T: Address>(field: &str, address: &T) -> Result<String, FieldError> {
-    let text = shown::written(address)
+    let mut text = String::new();
+    // As `to_string`, without its panic.
+    fmt::Write::write_fmt(&mut text, format_args!("{address}"))
         .map_err(|_| FieldError::one(format!("{field}: cannot be written as text")))?;
     if text.is_empty() {
         return Err(FieldError::one(format!(

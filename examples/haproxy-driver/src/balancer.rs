@@ -1,4 +1,4 @@
-//! A load balancer as it is wanted, and how HAProxy is told. Pure: nothing here touches a disk.
+//! A load balancer as it is wanted, and the directives from which HAProxy serves it. Pure: nothing here touches a disk.
 
 #[cfg(test)]
 mod tests;
@@ -41,7 +41,7 @@ impl Balancer {
         name(self.listener())
     }
 
-    /// Its name in the driver's files.
+    /// Its name for `StateFiles`, whose files' names begin with `lb-`, too.
     pub fn key(&self) -> String {
         server_name(self.listener())
     }

@@ -34,7 +34,8 @@ pub struct HaproxyDriver {
 }
 
 impl HaproxyDriver {
-    /// Prepares the folder, which belongs to one driver at a time. Nothing happens to HAProxy before [`keep_up`](Self::keep_up).
+    /// Prepares the folder, which belongs to one driver at a time. Nothing happens to HAProxy before
+    /// [`keep_up`](Self::keep_up).
     pub fn new(layout: Layout) -> std::io::Result<Self> {
         let files = StateFiles::open(&layout.conf_d, "cfg")?;
         config::prepare(&layout)?;

@@ -1,6 +1,6 @@
 //! Formats values of peers for messages: on one line, and truncated.
 
-use std::fmt::{self, Display, Write};
+use std::fmt::Display;
 
 /// The limit of a value, in characters.
 const VALUE: usize = 100;
@@ -102,13 +102,6 @@ fn cut(text: &str, characters: usize) -> (&str, bool) {
         Some((end, _)) => (text.get(..end).unwrap_or(text), true),
         None => (text, false),
     }
-}
-
-/// `to_string` without its panic if [`Display`] fails.
-pub(super) fn written(value: &impl Display) -> Result<String, fmt::Error> {
-    let mut text = String::new();
-    write!(text, "{value}")?;
-    Ok(text)
 }
 
 #[cfg(test)]
