@@ -1,8 +1,15 @@
 //! Repeated calls join, collect once, and never swallow a change (d28).
 
-use crate::support::{actor, ensure, ok, spawn_ok, stage};
+use crate::support::{actor, ensure, ok, spawn_ok, stage, takes_maps};
+use axum::Router;
+use lbcf_driver_sdk::request::{DeregisterBackend, EnsureBackend, GenerateBackendAddr};
 use lbcf_driver_sdk::server::{DriverRouter, Settings};
+use lbcf_driver_sdk::webhook::StringMap;
+use lbcf_driver_sdk::{Driver, HookError};
 use serde_json::{Value, json};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 const PATH: &str = "/ensureBackend";
@@ -236,4 +243,49 @@ async fn calls_without_a_record_join_by_their_content() {
     for (call, seen) in calls.into_iter().zip(["1", "1", "3"]) {
         assert_eq!(call.await.unwrap()["injectedInfo"]["seen"], seen);
     }
+}
+
+type Call = Pin<Box<dyn Future<Output = Value> + Send>>;
+
+/// A driver whose hook polls an equal call before it ends, as another thread may do.
+#[derive(Clone, Default)]
+struct JoinedInTime {
+    router: Arc<OnceLock<Router>>,
+    joined: Arc<Mutex<Option<Call>>>,
+}
+
+impl Driver for JoinedInTime {
+    takes_maps!(creates nothing);
+
+    async fn generate_backend_addr(
+        &self,
+        _: GenerateBackendAddr<Self>,
+    ) -> Result<String, HookError> {
+        Err(HookError::fail("not called"))
+    }
+
+    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
+        let router = self.router.get().unwrap().clone();
+        let mut call: Call =
+            Box::pin(async move { ok(&router, PATH, &ensure("2", json!({}))).await });
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(call.as_mut().poll(&mut context).is_pending());
+        *self.joined.lock().unwrap() = Some(call);
+        Ok(StringMap::from([("seen".into(), request.retry_id)]))
+    }
+
+    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), HookError> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn d28_a_call_that_joins_a_hook_that_is_done_at_once_gets_its_result() {
+    let driver = JoinedInTime::default();
+    let router = DriverRouter::new(driver.clone()).build();
+    driver.router.set(router.clone()).unwrap();
+    let first = ok(&router, PATH, &ensure("1", json!({}))).await;
+    let joined = driver.joined.lock().unwrap().take().unwrap();
+    assert_eq!(joined.await, first);
+    assert_eq!(first["injectedInfo"]["seen"], "1");
 }
