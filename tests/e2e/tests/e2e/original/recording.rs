@@ -14,13 +14,7 @@ use std::collections::BTreeMap;
 
 const LEFT: &str = include_str!("left.jsonl");
 const PODS: usize = 20;
-const KINDS: [&str; 5] = [
-    "LoadBalancerDriver",
-    "LoadBalancer",
-    "BackendGroup",
-    "Bind",
-    "BackendRecord",
-];
+const KINDS: &str = "LoadBalancerDriver LoadBalancer BackendGroup Bind BackendRecord";
 
 pub(super) fn is_record(object: &Value) -> bool {
     object["kind"] == "BackendRecord"
@@ -64,13 +58,10 @@ async fn pods(world: &World) -> Vec<Pod> {
 /// The recorded objects, owners first, with this world's namespace, driver and names of records: those of
 /// `g` contain the uids of pods (b45).
 pub(super) async fn recorded(world: &World) -> Vec<Value> {
-    let pods = pods(world).await;
-    let uid = |name: &str| {
-        pods.iter()
-            .find(|pod| pod.name_any() == name)
-            .unwrap()
-            .uid()
-    };
+    let pods = pods(world).await.into_iter();
+    let uids: BTreeMap<_, _> = pods
+        .map(|pod| (pod.name_any(), pod.uid().unwrap()))
+        .collect();
     let objects = LEFT.lines().map(|line| {
         let mut object: Value = serde_json::from_str(line).unwrap();
         object["metadata"]["namespace"] = NAMESPACE.into();
@@ -78,9 +69,9 @@ pub(super) async fn recorded(world: &World) -> Vec<Value> {
             object["spec"]["url"] = world.driver_url().into();
         }
         if object["metadata"]["labels"][names::LABEL_BACKEND_GROUP] == "g" {
-            let pod = uid(text(&object["spec"]["podBackend"]["name"])).unwrap();
+            let pod = &uids[text(&object["spec"]["podBackend"]["name"])];
             let lb = text(&object["spec"]["lbName"]);
-            object["metadata"]["name"] = names::pod_record_name(lb, "g", &pod, 80, "TCP").into();
+            object["metadata"]["name"] = names::pod_record_name(lb, "g", pod, 80, "TCP").into();
         }
         object
     });
@@ -130,7 +121,7 @@ pub(super) async fn store(world: &World, objects: Vec<Value>) -> Vec<Value> {
 /// All objects of the namespace, each as [`recorded`] has them.
 pub(super) async fn current(world: &World) -> Vec<Value> {
     let mut found = Vec::new();
-    for kind in KINDS {
+    for kind in KINDS.split(' ') {
         for object in api(world, kind).list(&ListParams::default()).await.unwrap() {
             let mut object = serde_json::to_value(object).unwrap();
             object["kind"] = kind.into();
@@ -140,41 +131,25 @@ pub(super) async fn current(world: &World) -> Vec<Value> {
     found
 }
 
-/// A load balancer of a LoadBalancer or a Bind.
-struct Lb {
-    name: String,
-    /// What its recordIDs contain.
-    id: String,
-    spec: Value,
-    info: Value,
-}
-
-fn load_balancers(objects: &[Value]) -> Vec<Lb> {
+/// The load balancers: name, what recordIDs contain, `lbSpec`, `lbInfo`.
+fn load_balancers(objects: &[Value]) -> Vec<(String, String, Value, Value)> {
     let mut found = Vec::new();
     for object in objects {
         let (metadata, spec, status) = (&object["metadata"], &object["spec"], &object["status"]);
-        let (name, uid) = (text(&metadata["name"]), text(&metadata["uid"]));
+        let (name, uid) = (
+            text(&metadata["name"]).to_owned(),
+            text(&metadata["uid"]).to_owned(),
+        );
         if object["kind"] == "LoadBalancer" {
-            found.push(Lb {
-                name: name.to_owned(),
-                id: uid.to_owned(),
-                spec: spec["lbSpec"].clone(),
-                info: status["lbInfo"].clone(),
-            });
-        }
-        for entry in status["loadBalancerStatuses"]
-            .as_array()
-            .into_iter()
-            .flatten()
-        {
-            let name = text(&entry["name"]);
-            let mut specs = spec["loadBalancers"].as_array().unwrap().iter();
-            found.push(Lb {
-                name: name.to_owned(),
-                id: format!("{uid}-{name}"),
-                spec: specs.find(|it| it["name"] == name).unwrap()["spec"].clone(),
-                info: entry["lbInfo"].clone(),
-            });
+            found.push((name, uid, spec["lbSpec"].clone(), status["lbInfo"].clone()));
+        } else if let Some(entries) = status["loadBalancerStatuses"].as_array() {
+            for entry in entries {
+                let mut specs = spec["loadBalancers"].as_array().unwrap().iter();
+                let spec = &specs.find(|it| it["name"] == entry["name"]).unwrap()["spec"];
+                let name = text(&entry["name"]);
+                let id = format!("{uid}-{name}");
+                found.push((name.to_owned(), id, spec.clone(), entry["lbInfo"].clone()));
+            }
         }
     }
     found
@@ -189,8 +164,8 @@ pub(super) async fn register(world: &World, objects: &[Value]) {
     };
     let mut lbs = load_balancers(objects);
     // The cloud counts.
-    lbs.sort_by_key(|lb| text(&lb.info["lbID"]).to_owned());
-    for Lb { id, spec, info, .. } in lbs {
+    lbs.sort_by_key(|(_, _, _, info)| text(&info["lbID"]).to_owned());
+    for (_, id, spec, info) in lbs {
         let request = json!({
             "recordID": format!("createLoadBalancer({id})"), "retryID": "1",
             "lbSpec": spec, "attributes": {},
@@ -211,10 +186,10 @@ pub(super) async fn register(world: &World, objects: &[Value]) {
 /// the order of their creation.
 pub(super) fn without_numbers(objects: &[Value]) -> Vec<Value> {
     let mut named = serde_json::to_string(objects).unwrap();
-    for lb in load_balancers(objects) {
-        let id = lb.info["lbID"].as_str().unwrap_or_default();
+    for (name, _, _, info) in load_balancers(objects) {
+        let id = info["lbID"].as_str().unwrap_or_default();
         if let Some(number) = id.strip_prefix("lb-") {
-            named = named.replace(&format!("-{number}\""), &format!("-{}\"", lb.name));
+            named = named.replace(&format!("-{number}\""), &format!("-{name}\""));
         }
     }
     serde_json::from_str(&named).unwrap()
