@@ -31,7 +31,7 @@ async fn every_bad_request_gets_a_status() {
         POST WIDGETS | json | {"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"My_Widget"},"spec":{"colour":"red"}} | 422
         POST WIDGETS | json | {"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"x","namespace":"other"}} | 400
         POST WIDGETS | json | {"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"x"},"spec":[]} | 422
-        POST WIDGETS?dryRun=Some | json | {} | 400
+        POST WIDGETS?dryRun=Some | json | {} | 422
         POST /apis/example.com/v1/namespaces/missing/widgets | json | {"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"x"},"spec":{"colour":"red"}} | 404
         POST PODS | json | {"metadata":{"name":"p"},"spec":"x"} | 400
         POST PODS | json | {"metadata":{"name":"p"},"spec":{"containers":[{"name":1}]}} | 400

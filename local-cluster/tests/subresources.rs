@@ -158,7 +158,7 @@ async fn a_scale_can_be_applied() {
     assert_eq!(status, StatusCode::CONFLICT);
     assert_eq!(
         refused["message"],
-        "Apply failed with 1 conflict: conflict with \"maker\" using example.com/v1: .spec.ships"
+        "Apply failed with 1 conflict: conflict with \"maker\" using autoscaling/v1: .spec.replicas"
     );
     let (status, scale) = apply("&force=true").await;
     assert_eq!(

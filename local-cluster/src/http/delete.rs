@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::call::Call;
 use super::query::check_options;
@@ -47,9 +47,10 @@ pub(super) async fn delete_collection(call: &Call<'_>) -> Result<Response, ApiEr
             Err(_) => {}
         }
     }
-    let meta = json!({"continue": "", "resourceVersion": page.revision.to_string()});
-    let response = read::render_items(call, &page.items, meta);
-    Ok(response::with_warnings(response, &warnings))
+    Ok(response::with_warnings(
+        read::render(call, &page),
+        &warnings,
+    ))
 }
 
 /// `POST` of an eviction: budgets are not enforced, so the pod is deleted.
@@ -74,7 +75,7 @@ pub(super) fn evict(call: &Call<'_>) -> Result<Response, ApiError> {
     }
     let options = given.get("deleteOptions").cloned().unwrap_or_default();
     let mut options = decode_options(&object::object(options), call)?;
-    options.dry_run |= call.options()?.dry_run;
+    options.dry_run |= call.options().dry_run;
     call.cluster.delete(call.kind, namespace, name, &options)?;
     let done = status::done(StatusCode::CREATED.as_u16());
     Ok(response::value(
@@ -94,6 +95,7 @@ fn parsed(call: &Call<'_>, prefix: &str) -> Result<Value, ApiError> {
 
 /// The options of the body, or of the query if there is none.
 fn delete_options(call: &Call<'_>) -> Result<DeleteOptions, ApiError> {
+    call.params.check("DeleteOptions")?;
     let options = if call.body.is_empty() {
         Object::new()
     } else if call.media_type() == "application/vnd.kubernetes.protobuf" {
@@ -141,7 +143,7 @@ fn decode_options(body: &Object, call: &Call<'_>) -> Result<DeleteOptions, ApiEr
         uid: precondition("uid"),
         resource_version: precondition("resourceVersion"),
         dry_run: match query {
-            Some(query) => query.dry_run()?,
+            Some(query) => query.dry_run(),
             None => items(body, &["dryRun"]).any(|given| given == "All"),
         },
     })

@@ -23,7 +23,7 @@ pub(crate) fn prepare_create(
     stamp: &Stamp,
 ) -> Result<(Object, Vec<String>), ApiError> {
     if object::meta(&object, "resourceVersion").is_some_and(|v| v != "0") {
-        return Err(ApiError::bad_request(
+        return Err(ApiError::unexplained(
             "resourceVersion should not be set on objects to be created",
         ));
     }

@@ -9,7 +9,7 @@ use crate::object::{self, Object, entries, is_empty, items, string};
 use crate::resources::Kind;
 use crate::status::ApiError;
 
-/// Checks the types of metadata, and drops empty and unknown fields.
+/// Checks the types of metadata, and drops empty fields.
 pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), ApiError> {
     let slot = object.entry("metadata").or_insert(Value::Null);
     if slot.is_null() {
@@ -26,14 +26,13 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
     let wrong = |error: serde_json::Error| {
         ApiError::cannot_handle(kind, &format!("json: cannot unmarshal metadata: {error}"))
     };
-    let typed: ObjectMeta = serde_json::from_value(slot.clone()).map_err(wrong)?;
-    let known = serde_json::to_value(typed).map_err(wrong)?;
+    let _: ObjectMeta = serde_json::from_value(slot.clone()).map_err(wrong)?;
     if let Value::Object(metadata) = slot {
         metadata.retain(|key, value| {
             // An empty list resets managed fields.
             let forgets = key == "managedFields" && value.is_array();
             let is_set = !is_empty(value) && *value != "";
-            (is_set || forgets) && known.get(key).is_some()
+            is_set || forgets
         });
     }
     Ok(())
@@ -57,10 +56,10 @@ pub(super) fn metadata_errors(object: &Object) -> Vec<FieldError> {
     }
     let mut controllers = 0;
     let owners = items(object, &["metadata", "ownerReferences"]);
-    for (index, owner) in owners.enumerate() {
+    for owner in owners {
         for key in ["apiVersion", "kind", "name", "uid"] {
             if string(owner, key).is_empty() {
-                let field = format!("metadata.ownerReferences[{index}].{key}");
+                let field = format!("metadata.ownerReferences.{key}");
                 errors.invalid(field, "", "must not be empty");
             }
         }

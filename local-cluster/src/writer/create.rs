@@ -92,7 +92,7 @@ impl Cluster {
                 Err(error) => return Err(self.write_error(error, kind, (namespace, &name))),
             }
         }
-        Err(ApiError::already_exists(kind, object::name(&object)))
+        Err(ApiError::already_exists(kind, object::name(&object), false))
     }
 
     fn check_insert(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), WriteError> {
