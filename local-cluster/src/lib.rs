@@ -81,8 +81,8 @@
 //!   are JSON, YAML or, for reviews, protobuf. `/openapi/v2` has no types.
 //! * **Webhooks**: match conditions and conversion webhooks (both rejected), reviews in `v1beta1`. Writes of
 //!   controllers are not reviewed and have no field manager.
-//! * **CEL**: no `sortBy`, `optMap` and loops over two variables. The estimated costs of rules are those of a
-//!   cluster or above; at run time, loops are limited instead of costs.
+//! * **CEL**: no `sortBy`, `optMap` and loops over two variables. Rules that a cluster refuses as too expensive are accepted;
+//!   at run time, loops are limited instead of costs.
 //! * **Formats** without a check: numbers of cards, books and persons, colours, e-mail and MAC addresses.
 //!
 //! # Modules

@@ -195,15 +195,22 @@ func (n *nodes) start(pod *corev1.Pod) {
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}},
 		})
 	}
-	set(status, corev1.PodInitialized, true)
+	set(status, corev1.PodInitialized, "")
 }
 
 func setReadiness(status *corev1.PodStatus, wanted readiness) {
 	for i := range status.ContainerStatuses {
 		status.ContainerStatuses[i].Ready = wanted.containers
 	}
-	set(status, corev1.ContainersReady, wanted.containers)
-	set(status, corev1.PodReady, wanted.containers && wanted.gates)
+	whyNot := ""
+	if !wanted.containers {
+		whyNot = "ContainersNotReady"
+	}
+	set(status, corev1.ContainersReady, whyNot)
+	if wanted.containers && !wanted.gates {
+		whyNot = "ReadinessGatesNotReady"
+	}
+	set(status, corev1.PodReady, whyNot)
 }
 
 func isTrue(status *corev1.PodStatus, kind corev1.PodConditionType) bool {
@@ -215,17 +222,18 @@ func isTrue(status *corev1.PodStatus, kind corev1.PodConditionType) bool {
 	return false
 }
 
-// set writes a condition, whose time is that of its last change.
-func set(status *corev1.PodStatus, kind corev1.PodConditionType, value bool) {
-	wanted := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Now()}
-	if value {
-		wanted.Status = corev1.ConditionTrue
+// set writes a condition, which is true unless there is a reason. Its time is that of its last change.
+func set(status *corev1.PodStatus, kind corev1.PodConditionType, whyNot string) {
+	wanted := corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, Reason: whyNot, LastTransitionTime: metav1.Now()}
+	if whyNot != "" {
+		wanted.Status = corev1.ConditionFalse
 	}
 	for i, condition := range status.Conditions {
 		if condition.Type == kind {
-			if condition.Status != wanted.Status {
-				status.Conditions[i] = wanted
+			if condition.Status == wanted.Status {
+				wanted.LastTransitionTime = condition.LastTransitionTime
 			}
+			status.Conditions[i] = wanted
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 //! Validation of metadata.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::field_error::{ErrorList as _, FieldError};
@@ -8,6 +9,25 @@ use crate::names;
 use crate::object::{self, Object, entries, is_empty, items, string};
 use crate::resources::Kind;
 use crate::status::ApiError;
+
+/// The fields of [`ObjectMeta`]. Serializing one to find them would take a twentieth of each write.
+const FIELDS: [&str; 15] = [
+    "annotations",
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generateName",
+    "generation",
+    "labels",
+    "managedFields",
+    "name",
+    "namespace",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
 
 /// Checks the types of metadata, and drops empty and unknown fields.
 pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), ApiError> {
@@ -26,14 +46,13 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
     let wrong = |error: serde_json::Error| {
         ApiError::cannot_handle(kind, &format!("json: cannot unmarshal metadata: {error}"))
     };
-    let typed: ObjectMeta = serde_json::from_value(slot.clone()).map_err(wrong)?;
-    let known = serde_json::to_value(typed).map_err(wrong)?;
+    ObjectMeta::deserialize(&*slot).map_err(wrong)?;
     if let Value::Object(metadata) = slot {
         metadata.retain(|key, value| {
             // An empty list resets managed fields.
             let forgets = key == "managedFields" && value.is_array();
             let is_set = !is_empty(value) && *value != "";
-            (is_set || forgets) && known.get(key).is_some()
+            (is_set || forgets) && FIELDS.contains(&key.as_str())
         });
     }
     Ok(())
