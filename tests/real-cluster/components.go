@@ -24,11 +24,16 @@ func parse(options cliflag.NamedFlagSets, arguments ...string) error {
 	return flags.Parse(arguments)
 }
 
-func runAPIServer(ctx context.Context, a *access, etcd string) error {
+func runAPIServer(ctx context.Context, a *access, etcd string, controllers bool) error {
 	options := apiserveroptions.NewServerRunOptions()
 	options.SecureServing.Listener = a.listener
 	options.SecureServing.BindPort = a.listener.Addr().(*net.TCPAddr).Port
+	disabled := ""
+	if !controllers {
+		disabled = "ServiceAccount"
+	}
 	err := parse(options.Flags(),
+		"--disable-admission-plugins="+disabled,
 		"--etcd-servers=http://"+etcd,
 		"--cert-dir="+a.folder,
 		"--bind-address=127.0.0.1",

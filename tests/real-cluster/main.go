@@ -17,9 +17,9 @@ import (
 )
 
 type settings struct {
-	kubeconfig string
-	nodes      int
-	logs       bool
+	kubeconfig        string
+	nodes             int
+	controllers, logs bool
 }
 
 func main() {
@@ -27,6 +27,7 @@ func main() {
 	flags := flag.NewFlagSet("real-cluster", flag.ContinueOnError)
 	flags.StringVar(&given.kubeconfig, "kubeconfig", "", "`file` for the kubeconfig, complete when the cluster is ready, removed at the end (default: stdout)")
 	flags.IntVar(&given.nodes, "nodes", 0, "`number` of simulated nodes, which run all pods; 0 for tests that are the kubelet themselves")
+	flags.BoolVar(&given.controllers, "controllers", true, "run the controller manager; without it, pods need no ServiceAccount")
 	flags.BoolVar(&given.logs, "logs", false, "print the logs of Kubernetes' components on stderr")
 	err := flags.Parse(os.Args[1:])
 	if err == nil && flags.NArg() > 0 {
@@ -69,16 +70,20 @@ func run(ctx context.Context, given settings) error {
 	if err != nil {
 		return err
 	}
-	parts.start("API server", func() error { return runAPIServer(ctx, access, etcd.Clients[0].Addr().String()) })
+	parts.start("API server", func() error { return runAPIServer(ctx, access, etcd.Clients[0].Addr().String(), given.controllers) })
 	if err := parts.wait(ctx, access.isReady); err != nil {
 		return err
 	}
-	parts.start("controller manager", func() error { return runControllerManager(ctx, access) })
+	if given.controllers {
+		parts.start("controller manager", func() error { return runControllerManager(ctx, access) })
+	}
 	if given.nodes > 0 {
 		parts.start("nodes", func() error { return runNodes(ctx, access, given.nodes) })
 	}
-	if err := parts.wait(ctx, access.admitsPods); err != nil {
-		return err
+	if given.controllers {
+		if err := parts.wait(ctx, access.admitsPods); err != nil {
+			return err
+		}
 	}
 	if given.kubeconfig != "" {
 		defer os.Remove(given.kubeconfig)

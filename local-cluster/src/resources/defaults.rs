@@ -169,7 +169,10 @@ fn service_defaults(service: &mut Object) {
     for port in maps_in(spec.get_mut("ports")) {
         let number = port.get("port").cloned().unwrap_or_default();
         port.entry("protocol").or_insert(json!("TCP"));
-        port.entry("targetPort").or_insert(number);
+        let target = port.entry("targetPort").or_insert(Value::Null);
+        if *target == 0 || *target == "" || target.is_null() {
+            *target = number;
+        }
     }
     if type_name == "ExternalName" {
         return;
