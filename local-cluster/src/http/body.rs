@@ -150,8 +150,11 @@ fn json_reason(bytes: &[u8], error: &serde_json::Error) -> String {
 pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<Object, ApiError> {
     let media_type = media_type(headers);
     if media_type == "application/vnd.kubernetes.protobuf" {
-        let object = super::protobuf::decode(bytes)
-            .ok_or_else(|| ApiError::unsupported_media_type(BODY_TYPES))?;
+        let object = super::protobuf::decode(bytes, &kind.api_version(), &kind.kind);
+        let object = object.ok_or_else(|| match kind.is_custom() {
+            true => ApiError::unsupported_media_type(BODY_TYPES),
+            false => ApiError::cannot_handle(kind, "it is no protobuf message of this kind"),
+        })?;
         check_type(kind, &object)?;
         return Ok(object);
     }

@@ -1,6 +1,7 @@
 //! Validation of metadata.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::field_error::{ErrorList as _, FieldError};
@@ -26,7 +27,7 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
     let wrong = |error: serde_json::Error| {
         ApiError::cannot_handle(kind, &format!("json: cannot unmarshal metadata: {error}"))
     };
-    let _: ObjectMeta = serde_json::from_value(slot.clone()).map_err(wrong)?;
+    ObjectMeta::deserialize(&*slot).map_err(wrong)?;
     if let Value::Object(metadata) = slot {
         metadata.retain(|key, value| {
             // An empty list resets managed fields.
@@ -77,10 +78,23 @@ pub(crate) fn check_name(kind: &Kind, object: &Object) -> Result<(), ApiError> {
     let is_label = !kind.is_custom() && matches!(kind.plural.as_str(), "namespaces" | "services");
     if name.is_empty() {
         errors.required("metadata.name", "name or generateName is required");
+    } else if is_path_segment(kind) {
+        if matches!(name, "." | "..") {
+            errors.invalid("metadata.name", name, &format!("may not be '{name}'"));
+        }
+        for part in ["/", "%"].into_iter().filter(|part| name.contains(part)) {
+            errors.invalid("metadata.name", name, &format!("may not contain '{part}'"));
+        }
     } else if is_label && !names::is_label(name) {
         errors.invalid("metadata.name", name, names::LABEL);
     } else if !names::is_subdomain(name) {
         errors.invalid("metadata.name", name, names::SUBDOMAIN);
     }
     ApiError::check(kind, name, &errors)
+}
+
+/// The names of roles and events are no DNS names, such as `system:node`.
+fn is_path_segment(kind: &Kind) -> bool {
+    let is_role = kind.group == "rbac.authorization.k8s.io";
+    !kind.is_custom() && (is_role || kind.plural == "events")
 }

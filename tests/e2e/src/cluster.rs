@@ -153,7 +153,7 @@ impl Cluster {
 
     /// Changes an object that a test is about to create so that it suits a cluster that has nodes of its
     /// own: pods are bound to the test's nodes, and only those are backends of services.
-    pub(crate) fn adapt(&self, kind: &str, object: &mut Value) {
+    pub fn adapt(&self, kind: &str, object: &mut Value) {
         if matches!(self, Self::Remote(_)) {
             crate::remote::adapt(kind, object);
         }

@@ -5,10 +5,11 @@ use super::owned::PREFIX;
 use crate::manifests::NODES;
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Pod;
-use kube::Client;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, Preconditions};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event};
+use kube::{Client, ResourceExt};
+use local_cluster::annotations::POD_IP;
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -135,7 +136,8 @@ async fn remove(api: &Api<Pod>, name: &str, pod: &Pod) -> kube::Result<()> {
 
 /// The status of a pod that has started.
 fn running(pod: &Pod) -> Value {
-    let ip = next_ip();
+    let given = pod.annotations().get(POD_IP).cloned();
+    let ip = given.unwrap_or_else(|| next_ip().to_string());
     let is_ready = passes_gates(pod).unwrap_or(true);
     json!({
         "phase": "Running", "startTime": now(), "podIP": ip, "podIPs": [{"ip": ip}],

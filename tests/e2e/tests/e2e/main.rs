@@ -28,6 +28,7 @@ mod mock_faults;
 mod namespaces;
 mod one_call;
 mod order;
+mod original;
 mod page;
 mod periodic;
 mod permissions;
