@@ -43,11 +43,12 @@ pub async fn run(args: DemoArgs) -> Result<Report, DemoError> {
         _ = signals.next() => return Ok(Report::interrupted()),
     };
     let shown = show(&mut environment, &printer, &args, &mut signals).await;
-    // The mock's cloud ends with the process, that of another driver does not.
-    if !environment.has_mock()
-        && shown
-            .as_ref()
-            .is_ok_and(|report| report.interrupted || !args.once)
+    // The mock's cloud ends with the process, that of another driver does not. The tour does not delete its namespace.
+    let may_be_left =
+        |report: &Report| !environment.has_mock() && (report.interrupted || !args.once);
+    if shown
+        .as_ref()
+        .is_ok_and(|report| environment.is_cluster_of_user || may_be_left(report))
     {
         tokio::select! {
             cleaned = tour::clean_up(&mut environment, &printer) => cleaned?,

@@ -2,8 +2,10 @@
 //!
 //! One type serves all kinds, as code for each kind would be several megabytes.
 
+mod existing;
 mod files;
 
+pub(crate) use existing::{admission, lbcf_objects, objects_of};
 pub(crate) use files::{Manifest, files, parse, read_all};
 
 use files::described;
@@ -11,7 +13,7 @@ use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
 use kube::discovery::{Scope, pinned_kind};
 use kube::runtime::wait::await_condition;
@@ -118,13 +120,29 @@ pub(crate) async fn apply_crds(client: &Client) -> Result<(), String> {
 }
 
 /// Creates the webhook configurations: from now on objects are stored only if admission allows it.
-pub(crate) async fn apply_admission(client: &Client) -> Result<(), String> {
-    let both = configurations(&Endpoint::default(), None);
+pub(crate) async fn apply_admission(client: &Client, endpoint: &Endpoint) -> Result<(), String> {
+    let both = configurations(endpoint, None);
     let mutating = resource::<MutatingWebhookConfiguration>();
     let validating = resource::<ValidatingWebhookConfiguration>();
     let api = |resource| Api::all_with(client.clone(), resource);
     apply(&api(&mutating), &untyped(&both.mutating)?).await?;
     apply(&api(&validating), &untyped(&both.validating)?).await
+}
+
+/// Deletes the webhook configurations.
+pub(crate) async fn delete_admission(client: &Client) -> Result<(), String> {
+    let both = configurations(&Endpoint::default(), None);
+    delete(client, &both.mutating).await?;
+    delete(client, &both.validating).await
+}
+
+async fn delete<K: Resource<DynamicType = ()>>(client: &Client, object: &K) -> Result<(), String> {
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource::<K>());
+    let name = object.meta().name.as_deref().unwrap_or_default();
+    match api.delete(name, &DeleteParams::default()).await {
+        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+        deleted => deleted.map(drop).map_err(|error| in_words(&error)),
+    }
 }
 
 fn untyped(object: &impl Serialize) -> Result<DynamicObject, String> {

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The time to wait for a condition.
-const DEADLINE: Duration = Duration::from_secs(30);
+/// The time to wait for a condition. The garbage collector of a cluster takes up to 30 s to notice new CRDs.
+const DEADLINE: Duration = Duration::from_secs(60);
 const PROBE_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Waits until `probe` returns something, and returns it.

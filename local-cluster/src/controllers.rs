@@ -43,6 +43,9 @@ use crate::writer::Cluster;
 /// Starts the controllers; they stop with the cluster.
 pub(crate) fn spawn(cluster: &Arc<Cluster>, options: &LocalClusterOptions, tasks: &TaskTracker) {
     tasks.spawn(run(Arc::clone(cluster), Definitions::default()));
+    if !options.run_controllers {
+        return;
+    }
     if options.run_pods {
         tasks.spawn(run(Arc::clone(cluster), PodLifecycle::new(options)));
     }

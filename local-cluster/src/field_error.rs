@@ -86,10 +86,15 @@ pub(crate) trait ErrorList {
         self.add(FieldError::invalid(field, &value.into(), detail));
     }
 
-    fn not_supported(&mut self, field: impl Into<String>, value: &str, supported: &[&str]) {
+    fn not_supported(
+        &mut self,
+        field: impl Into<String>,
+        value: impl Into<Value>,
+        supported: &[&str],
+    ) {
         let supported: Vec<String> = supported.iter().map(|s| format!("{s:?}")).collect();
         let detail = format!("supported values: {}", supported.join(", "));
-        let shown = Value::from(value).to_string();
+        let shown = value.into().to_string();
         self.add(ErrorType::NotSupported.at(field, Some(&shown), &detail));
     }
 

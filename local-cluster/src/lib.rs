@@ -54,7 +54,7 @@
 //! * **Controllers**: a scheduler and a kubelet for all nodes (optional: [`LocalClusterOptions::run_pods`]),
 //!   with readiness gates and the [`annotations`] that make a pod unready or fail, or give it an address; Deployments,
 //!   ReplicaSets, StatefulSets and DaemonSets; EndpointSlices; the garbage collector, namespaces,
-//!   CustomResourceDefinitions.
+//!   CustomResourceDefinitions. Without them ([`LocalClusterOptions::run_controllers`]) it is an API server alone.
 //! * **Operation**: in memory, or in a directory that survives the process
 //!   ([`LocalClusterOptions::data_dir`]); over HTTP or HTTPS, optionally with a bearer token
 //!   ([`LocalCluster::serve_with`]); fault injection ([`LocalCluster::faults`]).
@@ -77,12 +77,11 @@
 //!   sent to no webhook.
 //! * **404**: all alpha and beta APIs.
 //! * **Users**: every client, with the token if there is one, is `system:admin`.
-//! * **Protobuf** requests are decoded for the kinds that `kubectl create` sends (415 for others); responses
-//!   are JSON, YAML or, for reviews, protobuf. `/openapi/v2` has no types.
+//! * **Protobuf** responses: typed Go clients send protobuf and accept JSON, too. `/openapi/v2` has no types.
 //! * **Webhooks**: match conditions and conversion webhooks (both rejected), reviews in `v1beta1`. Writes of
 //!   controllers are not reviewed and have no field manager.
-//! * **CEL**: no `sortBy`, `optMap` and loops over two variables. The estimated costs of rules are those of a
-//!   cluster or above; at run time, loops are limited instead of costs.
+//! * **CEL**: no `sortBy`, `optMap` and loops over two variables. Rules that a cluster refuses as too expensive are accepted;
+//!   at run time, loops are limited instead of costs.
 //! * **Formats** without a check: numbers of cards, books and persons, colours, e-mail and MAC addresses.
 //!
 //! # Modules

@@ -30,6 +30,10 @@ pub struct LocalClusterOptions {
     /// kubelet: pods stay as clients leave them, and a deleted pod with a node stays until it is deleted
     /// with grace period 0.
     pub run_pods: bool,
+    /// Controllers run, the default. Otherwise this is an API server alone: it allocates addresses and serves custom
+    /// resources, and nothing else writes. There are no workloads, endpoints, garbage collection and pods that run, and
+    /// deleted namespaces and CustomResourceDefinitions stay as on a cluster without a controller manager.
+    pub run_controllers: bool,
     /// Running pods have addresses in 127.0.0.0/8 and serve HTTP on the TCP ports of their containers; off by
     /// default. `/healthz` follows the annotation [`READY`](crate::annotations::READY), `/slow?ms=` takes its
     /// time, and anything else responds with the pod's name, its node and the request's headers. Ports below
@@ -74,6 +78,7 @@ impl Default for LocalClusterOptions {
             pod_run_time: Duration::from_secs(1),
             nodes: vec![node(1), node(2)],
             run_pods: true,
+            run_controllers: true,
             pod_traffic: false,
             event_history: 10_000,
             service_addresses: BTreeMap::new(),

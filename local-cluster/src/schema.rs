@@ -15,7 +15,7 @@ mod validate;
 
 use serde_json::Value;
 
-pub(crate) use self::cel::{RuleTree, ValidationResult, ValidationRule, find_field};
+pub(crate) use self::cel::{RuleTree, ValidationResult, find_field};
 pub(crate) use self::format::is_known as is_known_format;
 pub(crate) use self::node::Node;
 pub(crate) use self::pattern::compile as compile_pattern;

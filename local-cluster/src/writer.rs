@@ -109,7 +109,11 @@ impl Cluster {
         (namespace, name): (&str, &str),
     ) -> ApiError {
         match error {
-            WriteError::Exists => ApiError::already_exists(kind, name),
+            WriteError::Exists => {
+                let found = self.store.get(&kind.storage, namespace, name);
+                let leaves = found.is_some_and(|found| object::is_deleting(&found.object));
+                ApiError::already_exists(kind, name, leaves)
+            }
             WriteError::Stale => ApiError::modified(kind, name),
             WriteError::TooLarge => ApiError::too_large_to_store(),
             WriteError::Disk(error) => error.into(),
@@ -144,6 +148,9 @@ fn set_address(
 pub(crate) fn check_url_name(object: &Object, name: &str) -> Result<(), ApiError> {
     match object::name(object) {
         given if given == name => Ok(()),
+        "" => Err(ApiError::bad_request(format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        ))),
         given => Err(ApiError::bad_request(format!(
             "the name of the object ({given}) does not match the name on the URL ({name})"
         ))),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use local_cluster::{LocalCluster, LocalClusterOptions};
 use serde_json::{Value, json};
 
-use crate::fixture::{WIDGETS, call, cluster, eventually, quick, widget};
+use crate::fixture::{WIDGETS, call, cluster, eventually, quick, widget, widget_crd};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
@@ -211,4 +211,54 @@ async fn custom_resources_are_deleted_with_their_definition() {
     call(&cluster, "DELETE", path, None).await;
     until_gone(&cluster, path).await;
     until_gone(&cluster, WIDGETS).await;
+}
+
+#[tokio::test]
+async fn without_controllers_only_clients_write() {
+    let options = LocalClusterOptions {
+        run_controllers: false,
+        ..quick()
+    };
+    // Its custom resources are served.
+    let cluster = cluster(options).await;
+    let deployment = json!({"metadata": {"name": "web"}, "spec": {
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+    }});
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    let (_, created) = call(&cluster, "POST", deployments, Some(deployment)).await;
+    create_pod(&cluster, "p").await;
+    call(&cluster, "POST", WIDGETS, Some(widget("owner"))).await;
+    call(
+        &cluster,
+        "DELETE",
+        &format!("{WIDGETS}/owner?propagationPolicy=Foreground"),
+        None,
+    )
+    .await;
+    // The controllers would see a definition after all these.
+    let mut crd = widget_crd();
+    crd["metadata"]["name"] = json!("later.example.com");
+    crd["spec"]["names"] = json!({"kind": "Later", "plural": "later"});
+    let crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    call(&cluster, "POST", crds, Some(crd)).await;
+    let served = || get(&cluster, "/apis/example.com/v1/later");
+    eventually("the definition is served", served).await;
+    let deployment = get(&cluster, &format!("{deployments}/web")).await.unwrap();
+    assert_eq!(
+        deployment["metadata"]["resourceVersion"],
+        created["metadata"]["resourceVersion"]
+    );
+    let sets = get(&cluster, "/apis/apps/v1/replicasets").await.unwrap();
+    assert_eq!(sets["items"], json!([]));
+    let pod = get(&cluster, &format!("{PODS}/p")).await.unwrap();
+    assert_eq!(
+        (&pod["status"]["phase"], &pod["spec"]["nodeName"]),
+        (&json!("Pending"), &Value::Null)
+    );
+    let owner = get(&cluster, &format!("{WIDGETS}/owner")).await.unwrap();
+    assert_eq!(
+        owner["metadata"]["finalizers"],
+        json!(["foregroundDeletion"])
+    );
 }

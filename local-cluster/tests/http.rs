@@ -25,15 +25,18 @@ async fn every_bad_request_gets_a_status() {
         POST WIDGETS | yaml | a: *b | 400
         POST WIDGETS | text/plain | x | 415
         POST WIDGETS | vnd.kubernetes.protobuf | k8s\0junk | 415
+        POST PODS | vnd.kubernetes.protobuf | k8s\0junk | 400
+        PATCH ONE | vnd.kubernetes.protobuf | k8s\0junk | 415
         POST WIDGETS | json | {"apiVersion":"example.com/v1","kind":"Widget","metadata":"x"} | 400
         POST WIDGETS | json | {"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":1}} | 400
         POST WIDGETS | json | {"apiVersion":"example.com/v1","kind":"Widget","metadata":{"labels":{"a":[]}}} | 400
         POST WIDGETS | json | {"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"My_Widget"},"spec":{"colour":"red"}} | 422
         POST WIDGETS | json | {"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"x","namespace":"other"}} | 400
         POST WIDGETS | json | {"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"x"},"spec":[]} | 422
-        POST WIDGETS?dryRun=Some | json | {} | 400
+        POST WIDGETS?dryRun=Some | json | {} | 422
         POST /apis/example.com/v1/namespaces/missing/widgets | json | {"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"x"},"spec":{"colour":"red"}} | 404
         POST PODS | json | {"metadata":{"name":"p"},"spec":"x"} | 400
+        POST PODS | json | {"metadata":{"name":"p","resourceVersion":"1"},"spec":{"containers":[{"name":"c","image":"i"}]}} | 500
         POST PODS | json | {"metadata":{"name":"p"},"spec":{"containers":[{"name":1}]}} | 400
         POST PODS | json | {"metadata":{"name":"p"},"spec":{"containers":[]}} | 422
         PUT ONE | json | { | 400

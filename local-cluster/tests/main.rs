@@ -11,6 +11,7 @@
 mod admission;
 mod bad_input;
 mod controllers;
+mod differential;
 mod discovery;
 mod documents;
 mod durability;

@@ -101,6 +101,19 @@ async fn requests_of_kubectl_get_recorded_responses() {
     replay(&cluster, &exchanges, known::KUBECTL).await;
 }
 
+/// Requests of the module `differential` that once had other responses here.
+#[tokio::test]
+async fn requests_that_differed_get_recorded_responses() {
+    let options = LocalClusterOptions {
+        nodes: Vec::new(),
+        run_controllers: false,
+        ..LocalClusterOptions::default()
+    };
+    let cluster = LocalCluster::start(options).await.unwrap();
+    let exchanges = read(include_str!("recorded/differential.jsonl"));
+    replay(&cluster, &exchanges, &[]).await;
+}
+
 #[tokio::test]
 async fn definitions_are_described_as_recorded() {
     let cluster = bare_cluster().await;

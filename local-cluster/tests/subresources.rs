@@ -158,7 +158,7 @@ async fn a_scale_can_be_applied() {
     assert_eq!(status, StatusCode::CONFLICT);
     assert_eq!(
         refused["message"],
-        "Apply failed with 1 conflict: conflict with \"maker\" using example.com/v1: .spec.ships"
+        "Apply failed with 1 conflict: conflict with \"maker\" using autoscaling/v1: .spec.replicas"
     );
     let (status, scale) = apply("&force=true").await;
     assert_eq!(
@@ -223,6 +223,11 @@ async fn pods_are_evicted() {
     let uid = there["metadata"]["uid"].as_str().unwrap();
     let path = format!("{PODS}/p/eviction?dryRun=All");
     let (status, _) = call(&cluster, "POST", &path, Some(eviction(uid))).await;
+    assert_eq!(status, StatusCode::CREATED);
+    // As typed Go clients send it, without deletion options.
+    let metadata = b"k8s\0\x0a\x15\x0a\x09policy/v1\x12\x08Eviction\x12\x05\x0a\x03\x0a\x01p";
+    let protobuf = "application/vnd.kubernetes.protobuf";
+    let (status, _) = raw(&cluster, "POST", &path, protobuf, metadata.to_vec()).await;
     assert_eq!(status, StatusCode::CREATED);
     let (_, there) = call(&cluster, "GET", &format!("{PODS}/p"), None).await;
     assert_eq!(there["metadata"]["deletionTimestamp"], Value::Null);

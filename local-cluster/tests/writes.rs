@@ -145,6 +145,11 @@ async fn dry_runs_store_nothing() {
     let (status, made) = call(&cluster, "POST", &dry(WIDGETS), Some(widget("a"))).await;
     assert_eq!(status, StatusCode::CREATED);
     assert_eq!(made["metadata"]["resourceVersion"], Value::Null);
+    // Only the storage refuses a version.
+    let mut versioned = widget("a");
+    versioned["metadata"]["resourceVersion"] = json!("1");
+    let (status, _) = call(&cluster, "POST", &dry(WIDGETS), Some(versioned)).await;
+    assert_eq!(status, StatusCode::CREATED);
     let one = format!("{WIDGETS}/a");
     assert_eq!(
         call(&cluster, "GET", &one, None).await.0,
@@ -266,6 +271,12 @@ async fn built_in_kinds_are_validated() {
     assert_eq!(inside["spec"]["ports"][0].get("nodePort"), None);
     assert_eq!(inside["spec"]["clusterIP"], made["spec"]["clusterIP"]);
 
+    // Typed Go clients send an integer in place of an unset one.
+    let service =
+        json!({"metadata": {"name": "t"}, "spec": {"ports": [{"port": 80, "targetPort": 0}]}});
+    let (_, made) = call(&cluster, "POST", &services, Some(service)).await;
+    assert_eq!(made["spec"]["ports"][0]["targetPort"], 80);
+
     let maps = format!("{all}/configmaps");
     let map = json!({"metadata": {"name": "m"}, "immutable": true, "data": {"a": "1"}});
     call(&cluster, "POST", &maps, Some(map)).await;
@@ -323,4 +334,23 @@ async fn strict_validation_shows_the_patch() {
     );
     assert_eq!(refused["details"]["causes"][0]["field"], "patch");
     assert_eq!(refused["details"]["kind"], Value::Null);
+}
+
+#[tokio::test]
+async fn names_of_roles_are_path_segments() {
+    let cluster = cluster(quick()).await;
+    let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    let role = |name: &str| Some(json!({"metadata": {"name": name}, "rules": []}));
+    let (status, _) = call(&cluster, "POST", roles, role("system:Node")).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let path = format!("{roles}/system:Node");
+    assert_eq!(call(&cluster, "GET", &path, None).await.0, StatusCode::OK);
+    for (name, why) in [("a/b%", "may not contain '/'"), ("..", "may not be '..'")] {
+        let (status, refused) = call(&cluster, "POST", roles, role(name)).await;
+        let message = refused["message"].as_str().unwrap();
+        assert!(
+            status == StatusCode::UNPROCESSABLE_ENTITY && message.contains(why),
+            "{message}"
+        );
+    }
 }

@@ -30,6 +30,10 @@ pub struct DemoArgs {
     #[arg(long, value_name = "PATH")]
     pub kubeconfig: Option<PathBuf>,
 
+    /// Use the cluster of this kubeconfig, which must not have objects of LBCF; its objects are deleted at the end, but not LBCF's CRDs
+    #[arg(long, value_name = "PATH", conflicts_with = "kubeconfig")]
+    pub cluster_kubeconfig: Option<PathBuf>,
+
     /// Kind of the mock's cloud; with azure no requests are sent, as its load balancers do not forward
     #[arg(
         long,
@@ -59,6 +63,7 @@ impl Default for DemoArgs {
             output: Output::Text,
             pods: 3,
             kubeconfig: None,
+            cluster_kubeconfig: None,
             profile: Profile::Clb,
             driver_url: None,
             fixture: None,

@@ -30,6 +30,7 @@ pub(super) struct DemoEnvironment {
     pub(super) driver_url: String,
     pub(super) cloud: CloudView,
     pub(super) profile: Profile,
+    pub(super) is_cluster_of_user: bool,
     stack: LocalStack,
     mock: Option<DemoDriver>,
     /// Reserved ports of the fixture's `{{number}}`.
@@ -69,8 +70,11 @@ impl DemoEnvironment {
             None => None,
         };
         let is_clb = args.profile == MockProfile::Clb;
-        let has_traffic = args.driver_url.is_none() && is_clb && has_loopback_addresses();
-        let mut stack = LocalStack::start(args.kubeconfig.as_deref(), has_traffic).await?;
+        let of_user = args.cluster_kubeconfig.as_deref();
+        let has_mock = args.driver_url.is_none();
+        // Pods serve on this machine only if this process simulates them.
+        let has_traffic = has_mock && of_user.is_none() && is_clb && has_loopback_addresses();
+        let mut stack = LocalStack::start(of_user, args.kubeconfig.as_deref(), has_traffic).await?;
         let (mock, driver) = match other {
             Some(other) => (None, other),
             None => {
@@ -91,6 +95,7 @@ impl DemoEnvironment {
             driver_url: driver.url,
             cloud: CloudView::new(driver.cloud, stack.client_as(CLIENT)),
             profile: driver.profile,
+            is_cluster_of_user: of_user.is_some(),
             stack,
             mock,
             _numbers: driver.numbers,

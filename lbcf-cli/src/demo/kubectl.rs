@@ -29,6 +29,12 @@ impl Kubectl {
         apply(&api, &Manifest::from(NAMESPACE_MANIFEST).object()?).await
     }
 
+    /// Deletes the namespace with everything in it, and tells if it is still there.
+    pub(super) async fn delete_namespace(&self) -> ApiResult<bool> {
+        let api = Api::all_with(self.client.clone(), &resource::<Namespace>());
+        delete(&api, NAMESPACE).await
+    }
+
     pub(super) async fn apply<K: Kind>(&self, manifest: &Manifest) -> ApiResult {
         apply(&self.api::<K>(), &manifest.object()?).await
     }
@@ -61,11 +67,7 @@ impl Kubectl {
     }
 
     pub(super) async fn delete<K: Kind>(&self, name: &str) -> ApiResult {
-        match self.api::<K>().delete(name, &DeleteParams::default()).await {
-            Ok(_) => Ok(()),
-            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
-            Err(error) => Err(error.to_string()),
-        }
+        delete(&self.api::<K>(), name).await.map(drop)
     }
 
     pub(super) async fn get<K: Kind>(&self, name: &str) -> ApiResult<Option<K>> {
@@ -93,6 +95,17 @@ impl Kubectl {
 
     fn api<K: Kind>(&self) -> Api<DynamicObject> {
         Api::namespaced_with(self.client.clone(), namespace_of::<K>(), &resource::<K>())
+    }
+}
+
+/// Deletes an object, and tells if it existed.
+async fn delete(api: &Api<DynamicObject>, name: &str) -> ApiResult<bool> {
+    match api.delete(name, &DeleteParams::default()).await {
+        Ok(_) => Ok(true),
+        // It is being deleted.
+        Err(kube::Error::Api(status)) if status.is_conflict() => Ok(true),
+        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(false),
+        Err(error) => Err(error.to_string()),
     }
 }
 

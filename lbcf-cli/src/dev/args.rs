@@ -31,6 +31,10 @@ pub(crate) struct DevArgs {
     #[arg(long, value_name = "PATH")]
     pub(super) kubeconfig: Option<PathBuf>,
 
+    /// Use the cluster of this kubeconfig, which must not have objects of LBCF; what is applied stays, and so do LBCF's CRDs
+    #[arg(long, value_name = "PATH", conflicts_with = "kubeconfig")]
+    pub(super) cluster_kubeconfig: Option<PathBuf>,
+
     /// Format of the calls on standard output [default: text on a terminal, else json]
     #[arg(long, value_name = "FORMAT")]
     pub(super) output: Option<Output>,

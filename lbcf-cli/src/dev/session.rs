@@ -30,7 +30,7 @@ const BACKOFF: Backoff = Backoff {
 
 /// The parts that have been started so far. Dropping it kills the driver and removes the kubeconfig, too, but gives the driver
 /// no time.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Session {
     stack: Option<LocalStack>,
     driver: Option<Exec>,
@@ -57,7 +57,11 @@ impl Session {
             (None, None) => return Err("--exec or --driver-url is required".into()),
         };
         let mut proxy = Proxy::start(&url).await?;
-        let stack = LocalStack::start(args.kubeconfig.as_deref(), has_loopback_addresses()).await?;
+        let (of_user, kubeconfig) = (
+            args.cluster_kubeconfig.as_deref(),
+            args.kubeconfig.as_deref(),
+        );
+        let stack = LocalStack::start(of_user, kubeconfig, has_loopback_addresses()).await?;
         let client = stack.client_as("lbcf-dev");
         let stack = self.stack.insert(stack);
         stack

@@ -85,6 +85,10 @@ pub(crate) struct LocalClusterArgs {
     /// below 1024 get 8000 more where binding them needs privileges
     #[arg(long)]
     pod_traffic: bool,
+
+    /// Run an API server alone, as the tests of controllers expect it: no pods, workloads, endpoints and garbage collection
+    #[arg(long)]
+    no_controllers: bool,
 }
 
 impl LocalClusterArgs {
@@ -93,6 +97,7 @@ impl LocalClusterArgs {
             pod_ready_delay: self.pod_ready_delay,
             pod_termination_delay: self.pod_termination_delay,
             pod_traffic: self.pod_traffic,
+            run_controllers: !self.no_controllers,
             nodes: (1..=self.nodes).map(node).collect(),
             data_dir: self.data_dir.clone(),
             ..LocalClusterOptions::default()
@@ -192,6 +197,7 @@ mod tests {
             "--pod-ready-delay=2s",
             "--pod-termination-delay=0s",
             "--pod-traffic",
+            "--no-controllers",
             "--tls",
             "--tls-san=a.example,10.0.0.1",
             "--token=s3cret",
@@ -201,7 +207,7 @@ mod tests {
         assert_eq!(cluster.nodes[299].address.to_string(), "192.168.101.54");
         assert_eq!(cluster.pod_ready_delay, Duration::from_secs(2));
         assert_eq!(cluster.pod_termination_delay, Duration::ZERO);
-        assert!(cluster.pod_traffic);
+        assert!(cluster.pod_traffic && !cluster.run_controllers);
         let serving = args.serving().unwrap();
         let names = vec!["a.example".to_owned(), "10.0.0.1".to_owned()];
         assert_eq!(serving.tls, Some(Tls::SelfSignedCa { names }));

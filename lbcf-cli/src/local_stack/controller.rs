@@ -1,24 +1,23 @@
 //! The controller, with admission served at the address that the cluster calls.
 
+use super::cluster::Cluster;
 use crate::waiting::until;
 use lbcf_controller::admission::{AdmissionServer, Certificates};
 use lbcf_controller::names::{CONTROLLER, SYSTEM_NAMESPACE};
 use lbcf_controller::{CallCounts, Controller, ObjectKey, Options};
-use local_cluster::LocalCluster;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// Starts the controller, and waits until it serves admission.
 pub(super) async fn start_controller(
-    cluster: &LocalCluster,
+    cluster: &Cluster,
     options: Options,
     counts: &CallCounts,
 ) -> Result<JoinHandle<()>, String> {
     let client = cluster.client_as(CONTROLLER);
     let (admission, addr) = admission_server().await?;
-    let service = format!("{CONTROLLER}.{SYSTEM_NAMESPACE}.svc");
-    cluster.set_service_address(service, addr.to_string());
+    cluster.call_admission_at(addr).await?;
     let controller = Controller::with_counts(client, options, counts.clone());
     let controller = controller.with_admission(admission);
     let health = controller.health();
@@ -40,7 +39,7 @@ async fn admission_server() -> Result<(AdmissionServer, SocketAddr), String> {
     let certificates = Certificates::SelfSignedCa {
         service: ObjectKey::new(SYSTEM_NAMESPACE, CONTROLLER),
         secret: ObjectKey::new(SYSTEM_NAMESPACE, "lbcf-controller-admission"),
-        names: Vec::new(),
+        names: vec![Ipv4Addr::LOCALHOST.to_string()],
     };
     let server = AdmissionServer::new(listener, certificates).map_err(|error| error.to_string())?;
     let addr = server.addr().map_err(|error| error.to_string())?;

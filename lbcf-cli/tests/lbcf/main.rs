@@ -12,6 +12,7 @@ mod demo;
 #[cfg(unix)]
 mod dev;
 #[cfg(unix)]
+mod given_cluster;
 mod haproxy;
 mod install;
 mod kubectl;

@@ -38,7 +38,7 @@ pub(super) fn create(
             Err(error) => return Err(cluster.write_error(error, kind, (namespace, name))),
         }
     }
-    Err(ApiError::already_exists(kind, name))
+    Err(ApiError::already_exists(kind, name, false))
 }
 
 /// The namespace of a new object is missing or being deleted, which ends the work of its controller.

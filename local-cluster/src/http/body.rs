@@ -150,8 +150,11 @@ fn json_reason(bytes: &[u8], error: &serde_json::Error) -> String {
 pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<Object, ApiError> {
     let media_type = media_type(headers);
     if media_type == "application/vnd.kubernetes.protobuf" {
-        let object = super::protobuf::decode(bytes)
-            .ok_or_else(|| ApiError::unsupported_media_type(BODY_TYPES))?;
+        let object = super::protobuf::decode(bytes, &kind.api_version(), &kind.kind);
+        let object = object.ok_or_else(|| match kind.is_custom() {
+            true => ApiError::unsupported_media_type(BODY_TYPES),
+            false => ApiError::cannot_handle(kind, "it is no protobuf message of this kind"),
+        })?;
         check_type(kind, &object)?;
         return Ok(object);
     }
@@ -170,18 +173,15 @@ pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<O
             "couldn't get version/kind; json parse error: {why}"
         ))
     })?;
-    let Value::Object(mut object) = value else {
-        return Err(unrecognized(
-            "couldn't get version/kind; json parse error: json: cannot unmarshal into an object with version and kind",
-        ));
-    };
+    let mut object = object_of(value).map_err(|why| unrecognized(&why))?;
     for key in ["kind", "apiVersion"] {
         let missing = match object.get(key) {
             None | Some(Value::Null) => true,
             Some(Value::String(text)) => text.is_empty(),
-            Some(_) => {
+            Some(other) => {
+                let of = json_type(other);
                 return Err(unrecognized(&format!(
-                    "couldn't get version/kind; json parse error: json: cannot unmarshal into Go struct field .{key} of type string"
+                    "couldn't get version/kind; json parse error: json: cannot unmarshal {of} into Go struct field .{key} of type string"
                 )));
             }
         };
@@ -190,8 +190,9 @@ pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<O
         }
         if kind.is_custom() {
             let name = if key == "kind" { "Kind" } else { key };
+            let text = String::from_utf8_lossy(bytes);
             return Err(unrecognized(&format!(
-                "Object '{name}' is missing in '{shown}'"
+                "Object '{name}' is missing in '{text}'"
             )));
         }
         // For a built-in kind the path determines both.
@@ -204,6 +205,18 @@ pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<O
     }
     check_type(kind, &object)?;
     Ok(object)
+}
+
+/// Null is an empty object; other values are errors in the words of Go's decoder.
+fn object_of(value: Value) -> Result<Object, String> {
+    match value {
+        Value::Object(object) => Ok(object),
+        Value::Null => Ok(Object::new()),
+        other => Err(format!(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal {} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}",
+            json_type(&other)
+        )),
+    }
 }
 
 /// Checks `kind` and `apiVersion` against the kind of the request's path.
@@ -245,14 +258,29 @@ pub(super) fn check_type(kind: &Kind, object: &Object) -> Result<(), ApiError> {
     ))
 }
 
+/// The type of a value as Go's JSON decoder names it.
+pub(super) fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// The first characters of a body, for error messages.
 fn summary(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "<empty>".to_owned();
     }
-    let text = String::from_utf8_lossy(bytes);
-    let mut start: String = text.chars().take(256).collect();
-    if start.len() < text.len() {
+    let shown = bytes.get(..256).unwrap_or(bytes);
+    let mut start = match bytes.first() {
+        Some(b'{') => String::from_utf8_lossy(shown).into_owned(),
+        _ => shown.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    if shown.len() < bytes.len() {
         start.push_str(" ...");
     }
     start

@@ -60,11 +60,11 @@ impl<'a> Call<'a> {
     }
 
     /// The options with the field manager, which defaults to the client's name.
-    pub(super) fn options(&self) -> Result<WriteOptions<'a>, ApiError> {
-        let options = self.params.write_options()?;
+    pub(super) fn options(&self) -> WriteOptions<'a> {
+        let options = self.params.write_options();
         let manager = options.field_manager;
         let manager = manager.or_else(|| Some(default_manager(agent(self.parts))));
-        Ok(WriteOptions { manager, ..options })
+        WriteOptions { manager, ..options }
     }
 
     pub(super) fn respond(

@@ -48,7 +48,7 @@ fn read(token: &str) -> Result<Continuation, String> {
         let place = match error {
             base64::DecodeError::InvalidByte(place, _)
             | base64::DecodeError::InvalidLastSymbol(place, _) => place,
-            _ => token.len(),
+            _ => token.len() / 4 * 4,
         };
         format!(": illegal base64 data at input byte {place}")
     })?;

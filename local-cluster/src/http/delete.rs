@@ -2,13 +2,14 @@
 
 use axum::response::Response;
 use http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::call::Call;
 use super::query::check_options;
 use super::{body, protobuf, read, response};
 use crate::field_error::ErrorList as _;
 use crate::object::{self, Object, items, text};
+use crate::resources::Kind;
 use crate::rules::{DeleteOptions, Propagation};
 use crate::status::{self, ApiError};
 use crate::warnings::note;
@@ -47,25 +48,21 @@ pub(super) async fn delete_collection(call: &Call<'_>) -> Result<Response, ApiEr
             Err(_) => {}
         }
     }
-    let meta = json!({"continue": "", "resourceVersion": page.revision.to_string()});
-    let response = read::render_items(call, &page.items, meta);
-    Ok(response::with_warnings(response, &warnings))
+    Ok(response::with_warnings(
+        read::render(call, &page),
+        &warnings,
+    ))
 }
 
 /// `POST` of an eviction: budgets are not enforced, so the pod is deleted.
 pub(super) fn evict(call: &Call<'_>) -> Result<Response, ApiError> {
-    let unrecognized = "the object provided is unrecognized (must be of type Eviction)";
-    let Value::Object(given) = parsed(call, &format!("{unrecognized}: "))? else {
-        return Err(ApiError::bad_request(unrecognized));
+    let kind = Kind {
+        group: "policy".to_owned(),
+        version: "v1".to_owned(),
+        kind: "Eviction".to_owned(),
+        ..Kind::default()
     };
-    let kind = text(&given, &["kind"]).unwrap_or("Eviction");
-    let version = text(&given, &["apiVersion"]).unwrap_or("policy/v1");
-    if (kind, version) != ("Eviction", "policy/v1") {
-        return Err(ApiError::bad_request(format!(
-            "{kind} in version \"{}\" cannot be handled as a Eviction: no kind \"{kind}\" is registered for version \"{version}\" in scheme",
-            version.rsplit('/').next().unwrap_or_default(),
-        )));
-    }
+    let given = body::decode(&kind, &call.parts.headers, &call.body)?;
     let (namespace, name) = call.address();
     if object::name(&given) != name {
         return Err(ApiError::bad_request(
@@ -74,7 +71,7 @@ pub(super) fn evict(call: &Call<'_>) -> Result<Response, ApiError> {
     }
     let options = given.get("deleteOptions").cloned().unwrap_or_default();
     let mut options = decode_options(&object::object(options), call)?;
-    options.dry_run |= call.options()?.dry_run;
+    options.dry_run |= call.options().dry_run;
     call.cluster.delete(call.kind, namespace, name, &options)?;
     let done = status::done(StatusCode::CREATED.as_u16());
     Ok(response::value(
@@ -84,27 +81,27 @@ pub(super) fn evict(call: &Call<'_>) -> Result<Response, ApiError> {
     ))
 }
 
-/// The body as JSON; errors begin with a prefix.
-fn parsed(call: &Call<'_>, prefix: &str) -> Result<Value, ApiError> {
-    body::parse(call.media_type(), &call.body).map_err(|why| {
-        let why = format!("{prefix}couldn't get version/kind; json parse error: {why}");
-        ApiError::bad_request(why)
-    })
-}
-
 /// The options of the body, or of the query if there is none.
 fn delete_options(call: &Call<'_>) -> Result<DeleteOptions, ApiError> {
+    call.params.check("DeleteOptions")?;
     let options = if call.body.is_empty() {
         Object::new()
     } else if call.media_type() == "application/vnd.kubernetes.protobuf" {
-        protobuf::decode(&call.body).ok_or_else(|| {
+        protobuf::decode(&call.body, "v1", "DeleteOptions").ok_or_else(|| {
             ApiError::bad_request("the body of the request is no DeleteOptions in protobuf")
         })?
-    } else if let Value::Object(options) = parsed(call, "")? {
-        options
     } else {
-        let why = "expected an object of kind DeleteOptions";
-        return Err(ApiError::bad_request(why));
+        match body::parse(call.media_type(), &call.body) {
+            Ok(Value::Object(options)) => options,
+            Ok(_) => {
+                let why = "expected an object of kind DeleteOptions";
+                return Err(ApiError::bad_request(why));
+            }
+            Err(why) => {
+                let why = format!("couldn't get version/kind; json parse error: {why}");
+                return Err(ApiError::bad_request(why));
+            }
+        }
     };
     decode_options(&options, call)
 }
@@ -141,7 +138,7 @@ fn decode_options(body: &Object, call: &Call<'_>) -> Result<DeleteOptions, ApiEr
         uid: precondition("uid"),
         resource_version: precondition("resourceVersion"),
         dry_run: match query {
-            Some(query) => query.dry_run()?,
+            Some(query) => query.dry_run(),
             None => items(body, &["dryRun"]).any(|given| given == "All"),
         },
     })

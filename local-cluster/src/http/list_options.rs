@@ -106,7 +106,11 @@ impl ListOptions {
                 forbid("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
             }
             if !matches!(self.version_match.as_str(), EXACT | NOT_OLDER_THAN) {
-                errors.not_supported(MATCH, &self.version_match, &[EXACT, NOT_OLDER_THAN, ""]);
+                errors.not_supported(
+                    MATCH,
+                    self.version_match.as_str(),
+                    &[EXACT, NOT_OLDER_THAN, ""],
+                );
             }
         }
         if self.send_initial_events.is_some() {
@@ -134,7 +138,7 @@ impl ListOptions {
             forbid("resourceVersionMatch is forbidden when continue is provided");
         }
         if self.version_match != NOT_OLDER_THAN {
-            errors.not_supported(MATCH, &self.version_match, &[NOT_OLDER_THAN]);
+            errors.not_supported(MATCH, self.version_match.as_str(), &[NOT_OLDER_THAN]);
         }
         errors
     }

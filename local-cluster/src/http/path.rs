@@ -37,6 +37,8 @@ pub(crate) struct ResourcePath {
     pub(crate) plural: String,
     pub(crate) name: Option<String>,
     pub(crate) subresource: Option<String>,
+    /// The path begins with `watch`, the old form of a watch.
+    pub(crate) watches: bool,
 }
 
 /// Parses a path; percent-encoded segments are decoded.
@@ -87,9 +89,17 @@ fn resource(group: &str, version: &str, rest: &[&str]) -> RequestPath {
             plural: plural.to_owned(),
             name: name.map(str::to_owned),
             subresource: sub.map(str::to_owned),
+            watches: false,
         })
     };
     match *rest {
+        ["watch", ref rest @ ..] if !rest.is_empty() => match resource(group, version, rest) {
+            RequestPath::Resource(path) => RequestPath::Resource(ResourcePath {
+                watches: true,
+                ..path
+            }),
+            other => other,
+        },
         // A namespace is an object with subresources itself.
         ["namespaces", name, sub @ ("status" | "finalize")] => {
             made(None, "namespaces", Some(name), Some(sub))

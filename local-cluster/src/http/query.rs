@@ -67,33 +67,29 @@ impl Params {
         })
     }
 
-    pub(crate) fn dry_run(&self) -> Result<bool, ApiError> {
-        match self.get("dryRun") {
-            None => Ok(false),
-            Some("All") => Ok(true),
-            Some(other) => Err(ApiError::bad_request(format!(
-                "dryRun: Unsupported value: {other:?}: supported values: \"All\""
-            ))),
-        }
+    pub(crate) fn dry_run(&self) -> bool {
+        self.has("dryRun")
     }
 
-    pub(crate) fn write_options(&self) -> Result<WriteOptions<'_>, ApiError> {
-        Ok(WriteOptions {
-            validation: self.field_validation()?,
-            dry_run: self.dry_run()?,
+    pub(crate) fn write_options(&self) -> WriteOptions<'_> {
+        WriteOptions {
+            validation: match self.get("fieldValidation") {
+                Some("Ignore") => FieldValidation::Ignore,
+                Some("Strict") => FieldValidation::Strict,
+                _ => FieldValidation::Warn,
+            },
+            dry_run: self.dry_run(),
             manager: None,
             field_manager: self.get("fieldManager"),
             field_validation: self.get("fieldValidation"),
-        })
+        }
     }
 
-    /// Refuses field managers that are too long or contain control characters; `options` is the
-    /// kind to report.
-    pub(crate) fn check_manager(&self, options: &str) -> Result<(), ApiError> {
-        let Some(manager) = self.get("fieldManager") else {
-            return Ok(());
-        };
+    /// Refuses invalid parameters of a write, such as field managers that are too long or contain control
+    /// characters; `options` is the kind to report.
+    pub(crate) fn check(&self, options: &str) -> Result<(), ApiError> {
         let mut errors = Vec::new();
+        let manager = self.get("fieldManager").unwrap_or_default();
         if manager.len() > MAX_MANAGER {
             let why = format!("may not be more than {MAX_MANAGER} bytes");
             errors.push(ErrorType::TooLong.at("fieldManager", None, &why));
@@ -105,17 +101,15 @@ impl Params {
             );
             errors.invalid("fieldManager", manager, &why);
         }
-        check_options(options, &errors)
-    }
-
-    fn field_validation(&self) -> Result<FieldValidation, ApiError> {
-        match self.get("fieldValidation") {
-            None | Some("Warn") => Ok(FieldValidation::Warn),
-            Some("Ignore") => Ok(FieldValidation::Ignore),
-            Some("Strict") => Ok(FieldValidation::Strict),
-            Some(other) => Err(ApiError::bad_request(format!(
-                "fieldValidation: Unsupported value: {other:?}: supported values: \"Ignore\", \"Strict\", \"Warn\""
-            ))),
+        let dry_run = self.all("dryRun");
+        if dry_run.iter().any(|given| *given != "All") {
+            errors.not_supported("dryRun", dry_run, &["All"]);
         }
+        let known = ["", "Ignore", "Strict", "Warn"];
+        let validation = self.get("fieldValidation").unwrap_or_default();
+        if options != "DeleteOptions" && !known.contains(&validation) {
+            errors.not_supported("fieldValidation", validation, &known);
+        }
+        check_options(options, &errors)
     }
 }

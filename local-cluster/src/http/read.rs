@@ -33,7 +33,11 @@ impl Selection {
         let given = |parameter| call.params.get(parameter).unwrap_or_default();
         let labels = LabelSelector::parse(given("labelSelector"))
             .map_err(|why| ApiError::bad_request(format!("unable to parse requirement: {why}")))?;
-        let fields = FieldSelector::parse(given("fieldSelector"), call.kind);
+        let mut fields = given("fieldSelector").to_owned();
+        if let Some(name) = &call.path.name {
+            fields = format!("metadata.name={name}");
+        }
+        let fields = FieldSelector::parse(&fields, call.kind);
         Ok(Self {
             namespace: call.namespace().map(str::to_owned),
             labels,
@@ -185,7 +189,7 @@ fn select(found: Found, selection: &Selection, limit: Option<usize>) -> Page {
 }
 
 /// Renders a page in the negotiated format.
-fn render(call: &Call<'_>, page: &Page) -> Response {
+pub(super) fn render(call: &Call<'_>, page: &Page) -> Response {
     let mut meta = json!({"resourceVersion": page.revision.to_string()});
     match &page.next {
         Some(next) => meta["continue"] = json!(next.encode()),
@@ -201,7 +205,7 @@ fn render(call: &Call<'_>, page: &Page) -> Response {
     render_items(call, &page.items, meta)
 }
 
-pub(super) fn render_items(call: &Call<'_>, items: &[Arc<Stored>], meta: Value) -> Response {
+fn render_items(call: &Call<'_>, items: &[Arc<Stored>], meta: Value) -> Response {
     let (kind, form) = (call.kind, call.form);
     let objects = items.iter().map(|stored| &stored.object);
     match (form.transform, form.encoding) {

@@ -72,7 +72,7 @@ async fn serve(cluster: &Arc<Cluster>, request: Request) -> Result<Response, Api
     if let Some(kind) = reviews::find(&cluster.registry, &resource) {
         return reviews::respond(cluster, &kind, request).await;
     }
-    match find(cluster, &resource) {
+    match find(cluster, &resource, request.method()) {
         Some(kind) => serve_resource(cluster, &kind, &resource, request).await,
         None => Ok(response::page_not_found()),
     }
@@ -109,13 +109,13 @@ fn serve_page(
     })
 }
 
-fn find(cluster: &Cluster, path: &ResourcePath) -> Option<Arc<Kind>> {
+fn find(cluster: &Cluster, path: &ResourcePath, method: &Method) -> Option<Arc<Kind>> {
     let kind = cluster
         .registry
         .find(&path.group, &path.version, &path.plural)?;
     // Namespaced objects are addressed within a namespace; lists may span all of them.
     let placed = match (kind.namespaced, &path.namespace) {
-        (true, None) => path.name.is_none(),
+        (true, None) => path.name.is_none() && (!kind.is_custom() || *method == Method::GET),
         (false, Some(_)) => false,
         _ => true,
     };
@@ -136,6 +136,7 @@ async fn serve_resource(
     let params = Params::of(&parts.uri)?;
     let named = path.name.is_some();
     let verb = match (&parts.method, named) {
+        (&Method::GET, _) if path.watches => Verb::Watch,
         (&Method::GET, true) => Verb::Get,
         (&Method::GET, false) if params.flag("watch") => Verb::Watch,
         (&Method::GET, false) => Verb::List,
@@ -175,7 +176,12 @@ async fn serve_resource(
         };
         dispatch(call, verb, request_body).await
     };
-    cluster.faults.apply(&info, handled).await
+    let deprecation = kind.deprecation();
+    match (cluster.faults.apply(&info, handled).await, deprecation) {
+        (Ok(response), Some(why)) => Ok(response::with_warnings(response, &[why])),
+        (Err(error), Some(why)) if error.code() != 405 => Err(error.with_warnings(vec![why])),
+        (result, _) => result,
+    }
 }
 
 async fn dispatch(
@@ -235,7 +241,9 @@ async fn write_object(
             }
             Err(ApiError::method_not_allowed())
         }
-        (Verb::Create, Part::Main) if kind.namespaced && call.namespace().is_none() => {
+        (Verb::Create | Verb::DeleteCollection, Part::Main)
+            if kind.namespaced && call.namespace().is_none() =>
+        {
             Err(ApiError::method_not_allowed())
         }
         (Verb::Create, Part::Main) => write::create(call).await,

@@ -42,7 +42,7 @@ pub(super) async fn write(
         }));
         scale.set(&mut desired, replicas(&apply.desired)?);
         let apply = Apply { desired, ..apply };
-        let options = call.options()?;
+        let options = call.options();
         let applied = call.cluster.apply(kind, address, &apply, &options);
         let (left, warnings, _) = applied.await?;
         return Ok(respond(call, scale, &left, &warnings));
@@ -55,7 +55,7 @@ pub(super) async fn write(
         let patch = decode_patch(call)?;
         Box::new(move |scale| patch.apply(scale))
     };
-    let options = call.options()?;
+    let options = call.options();
     let rescale = |mut object: Object| {
         let next = change(scale.of(&object))?;
         check(&next, address.1)?;
@@ -96,6 +96,18 @@ fn check(scale: &Object, name: &str) -> Result<(), ApiError> {
 }
 
 fn replicas(scale: &Object) -> Result<i64, ApiError> {
+    let unreadable = |value: &Value, field: &str| {
+        ApiError::bad_request(format!(
+            "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal {} into Go struct field {field}",
+            body::json_type(value)
+        ))
+    };
+    if let Some(spec) = scale
+        .get("spec")
+        .filter(|spec| !spec.is_object() && !spec.is_null())
+    {
+        return Err(unreadable(spec, "Scale.spec of type v1.ScaleSpec"));
+    }
     match at(scale, &["spec", "replicas"]) {
         None | Some(Value::Null) => Ok(0),
         Some(value) => match value.as_i64() {
@@ -106,9 +118,7 @@ fn replicas(scale: &Object) -> Result<i64, ApiError> {
                 Err(ApiError::invalid("autoscaling", "Scale", name, &[error]))
             }
             Some(number) if number <= i64::from(i32::MAX) => Ok(number),
-            _ => Err(ApiError::bad_request(format!(
-                "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal {value} into Go struct field ScaleSpec.spec.replicas of type int32"
-            ))),
+            _ => Err(unreadable(value, "ScaleSpec.spec.replicas of type int32")),
         },
     }
 }

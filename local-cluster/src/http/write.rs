@@ -20,30 +20,49 @@ const CUSTOM_PATCHES: &str =
     "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
 pub(super) async fn create(call: &Call<'_>) -> Result<Response, ApiError> {
-    call.params.check_manager("CreateOptions")?;
+    call.params.check("CreateOptions")?;
     let (object, (namespace, _)) = (call.object()?, call.address());
-    let options = call.options()?;
+    let options = call.options();
     let created = call.cluster.create(call.kind, namespace, object, &options);
     let (written, warnings) = created.await?;
     Ok(call.respond(StatusCode::CREATED, &written, &warnings))
 }
 
 pub(super) async fn update(call: &Call<'_>, part: Part) -> Result<Response, ApiError> {
-    call.params.check_manager("UpdateOptions")?;
-    let (object, options) = (call.object()?, call.options()?);
+    call.params.check("UpdateOptions")?;
+    let (object, options) = (call.object()?, call.options());
     let change = |_| Ok(object.clone());
     let (cluster, address) = (call.cluster, call.address());
     let updated = cluster.update(call.kind, address, part, &options, change);
-    let (written, warnings) = updated.await?;
-    Ok(call.respond(StatusCode::OK, &written, &warnings))
+    match updated.await {
+        Err(error)
+            if error.code() == 404 && part == Part::Main && call.kind.is_created_by_update() =>
+        {
+            check_url_name(&object, address.1)?;
+            let mut object = object.clone();
+            object::child(&mut object, "metadata").remove("resourceVersion");
+            let created = cluster.create(call.kind, address.0, object, &options);
+            let (written, warnings) = created.await?;
+            Ok(call.respond(StatusCode::CREATED, &written, &warnings))
+        }
+        updated => {
+            let (written, warnings) = updated?;
+            Ok(call.respond(StatusCode::OK, &written, &warnings))
+        }
+    }
 }
 
 pub(super) async fn patch(call: &Call<'_>, part: Part) -> Result<Response, ApiError> {
     if applies(call) {
         return apply(call, part).await;
     }
-    call.params.check_manager("PatchOptions")?;
-    let (patch, options) = (decode_patch(call)?, call.options()?);
+    call.params.check("PatchOptions")?;
+    let (patch, options) = (decode_patch(call), call.options());
+    if patch.as_ref().is_err_and(|error| error.code() == 400) {
+        // A cluster decodes a patch once it has read the object.
+        call.stored()?;
+    }
+    let patch = patch?;
     let change = |current| {
         let next = patch.apply(current)?;
         if let Patch::Strategic(fields) = &patch {
@@ -100,7 +119,7 @@ pub(super) fn applies(call: &Call<'_>) -> bool {
 
 async fn apply(call: &Call<'_>, part: Part) -> Result<Response, ApiError> {
     let apply = decode_apply(call, call.kind, part.subresource())?;
-    let (options, address) = (call.options()?, call.address());
+    let (options, address) = (call.options(), call.address());
     let applied = call.cluster.apply(call.kind, address, &apply, &options);
     let (left, warnings, created) = applied.await?;
     let code = if created {
@@ -122,19 +141,31 @@ pub(super) fn decode_apply(
         let error = FieldError::required("fieldManager", "is required for apply patch");
         check_options("PatchOptions", &[error])?;
     }
-    call.params.check_manager("PatchOptions")?;
+    call.params.check("PatchOptions")?;
     let value = body::parse("application/yaml", &call.body)
         .map_err(|why| ApiError::bad_request(format!("error decoding YAML: {why}")))?;
-    let Value::Object(mut object) = value else {
-        return Err(ApiError::bad_request(
-            "error decoding YAML: an object is expected",
-        ));
+    let mut object = match value {
+        Value::Object(object) => object,
+        Value::Null => Object::new(),
+        other => {
+            let of = body::json_type(&other);
+            return Err(ApiError::bad_request(format!(
+                "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {of} into Go value of type map[string]interface {{}}"
+            )));
+        }
     };
-    body::check_type(kind, &object)?;
+    let [given, version] =
+        ["kind", "apiVersion"].map(|key| object::text(&object, &[key]).unwrap_or_default());
+    if (given, version) != (&kind.kind, &kind.api_version()) {
+        let group = if version.contains('/') { "" } else { "/" };
+        let why = format!("invalid object type: {group}{version}, Kind={given}");
+        return Err(ApiError::bad_request(why));
+    }
     if object::at(&object, &["metadata", "managedFields"]).is_some_and(|v| !v.is_null()) {
         return Err(ApiError::bad_request("metadata.managedFields must be nil"));
     }
-    clean_metadata(kind, &mut object)?;
+    // The types alone: empty fields of the configuration have an owner, too.
+    clean_metadata(kind, &mut object.clone())?;
     let (_, name) = call.address();
     if object::name(&object).is_empty() {
         let meta = object::child(&mut object, "metadata");
@@ -175,7 +206,7 @@ pub(super) fn decode_patch(call: &Call<'_>) -> Result<Patch, ApiError> {
         (_, Value::Object(fields)) => Ok(Patch::Merge(fields)),
         (_, other) => Err(ApiError::bad_request(format!(
             "error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-            if other.is_array() { "array" } else { "value" }
+            body::json_type(&other)
         ))),
     }
 }

@@ -158,6 +158,12 @@ impl Apply {
         for entry in &managers.0 {
             let set = entry.set.intersection(&changed);
             if !set.is_empty() {
+                let mut entry = entry.clone();
+                let mut set = set;
+                if self.subresource == "scale" {
+                    "autoscaling/v1".clone_into(&mut entry.manager.api_version);
+                    set = FieldSet::of_paths(&[&["spec", "replicas"]]);
+                }
                 let manager = entry.shown();
                 conflicts.push(Conflict { manager, set });
             }

@@ -24,6 +24,9 @@ pub(super) fn merge(value: &mut Value, desired: &Value, layout: Layout<'_>) {
         {
             *items = merge_items(std::mem::take(items), desired, layout);
         }
+        // Nothing is applied to a map or to a list whose items have owners.
+        (Value::Object(_), Value::Null) if !layout.is_atomic_map() => {}
+        (Value::Array(_), Value::Null) if layout.list_kind() != ListKind::Atomic => {}
         (value, desired) => value.clone_from(desired),
     }
 }

@@ -193,10 +193,14 @@ pub(super) fn empty_object(kind: &Kind) -> Object {
     let fields = match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => json!({"spec": {"containers": null}, "status": {}}),
         ("", "services") => json!({"spec": {}, "status": {"loadBalancer": {}}}),
-        ("", "events") => json!({"involvedObject": {}, "source": {}}),
-        ("events.k8s.io", "events") => {
-            json!({"regarding": {}, "deprecatedSource": {}})
-        }
+        ("", "events") => json!({
+            "involvedObject": {}, "source": {}, "eventTime": null, "firstTimestamp": null,
+            "lastTimestamp": null, "reportingComponent": "", "reportingInstance": "",
+        }),
+        ("events.k8s.io", "events") => json!({
+            "regarding": {}, "deprecatedSource": {}, "eventTime": null,
+            "deprecatedFirstTimestamp": null, "deprecatedLastTimestamp": null,
+        }),
         ("apps", "deployments") => {
             json!({"spec": {"selector": null, "strategy": {}, "template": template()}, "status": {}})
         }

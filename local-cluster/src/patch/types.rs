@@ -92,6 +92,7 @@ fn apply_operations(value: &mut Value, operations: &[PatchOperation]) -> Result<
         {
             continue;
         }
+        let operation = &or_add(operation, value);
         let applied = json_patch::patch(value, std::slice::from_ref(operation));
         applied.map_err(|_| ApiError::patch_rejected())?;
         let grows = !matches!(
@@ -103,6 +104,22 @@ fn apply_operations(value: &mut Value, operations: &[PatchOperation]) -> Result<
         }
     }
     Ok(())
+}
+
+/// Kubernetes adds the member that an object lacks when it is to be replaced, and copies a missing one as null.
+fn or_add(operation: &PatchOperation, document: &Value) -> PatchOperation {
+    let (missing, path, value) = match operation {
+        PatchOperation::Replace(replace) => (&replace.path, &replace.path, &replace.value),
+        PatchOperation::Copy(copy) => (&copy.from, &copy.path, &Value::Null),
+        other => return other.clone(),
+    };
+    let parent = missing.split_back();
+    let parent = parent.and_then(|(parent, _)| document.pointer(parent.as_str()));
+    if !parent.is_some_and(Value::is_object) || document.pointer(missing.as_str()).is_some() {
+        return operation.clone();
+    }
+    let (path, value) = (path.clone(), value.clone());
+    PatchOperation::Add(json_patch::AddOperation { path, value })
 }
 
 /// The remaining nodes, or `None` if the value is too deep or too large.

@@ -6,7 +6,7 @@ mod naming;
 mod rules;
 mod schema;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinitionNames;
 use serde_json::{Value, json};
@@ -89,8 +89,12 @@ fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
             compiled: Arc::default(),
             columns: columns_of(version),
             storage_version: storage_version(crd),
+            stored: stored_schema(crd)
+                .filter(|_| version.get("storage") != Some(&Value::Bool(true)))
+                .map(|schema| Arc::new((schema.clone(), OnceLock::new()))),
             scale: scale_of(version),
             selectable: selectable_of(version),
+            deprecation: deprecation_of(crd, version),
         }),
         group: group.to_owned(),
         plural: names.plural,
@@ -98,10 +102,34 @@ fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
     })
 }
 
+fn deprecation_of(crd: &Object, version: &Object) -> Option<String> {
+    if version.get("deprecated") != Some(&Value::Bool(true)) {
+        return None;
+    }
+    let word = |object, path: &[&str]| text(object, path).map(str::to_owned);
+    word(version, &["deprecationWarning"]).or_else(|| {
+        let (group, kind) = (
+            word(crd, &["spec", "group"])?,
+            word(crd, &["spec", "names", "kind"])?,
+        );
+        Some(format!(
+            "{group}/{} {kind} is deprecated",
+            word(version, &["name"])?
+        ))
+    })
+}
+
 /// The version marked as storage version.
+fn stored_version(crd: &Object) -> Option<&Object> {
+    versions(crd).find(|v| v.get("storage") == Some(&Value::Bool(true)))
+}
+
+fn stored_schema(crd: &Object) -> Option<&Value> {
+    schema_of(stored_version(crd)?)
+}
+
 fn storage_version(crd: &Object) -> String {
-    let stored = versions(crd).find(|v| v.get("storage") == Some(&Value::Bool(true)));
-    let name = stored.and_then(|version| text(version, &["name"]));
+    let name = stored_version(crd).and_then(|version| text(version, &["name"]));
     name.unwrap_or_default().to_owned()
 }
 

@@ -16,7 +16,12 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
         ("", "pods") => pod_defaults(object),
         ("", "services") => service_defaults(object),
         ("", "namespaces") => namespace_defaults(object),
+        ("", "nodes") => node_defaults(object),
+        ("", "endpoints") => endpoints_defaults(object),
         ("", "secrets") => {
+            if object.get("type").is_some_and(|of| of == "") {
+                object.remove("type");
+            }
             fill(object, json!({"type": "Opaque"}));
             encode_string_data(object);
         }
@@ -28,6 +33,10 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
         }
         ("", "events") => event_defaults(object),
         ("discovery.k8s.io", "endpointslices") => {
+            object.entry("ports").or_insert(Value::Null);
+            for endpoint in maps_in(object.get_mut("endpoints")) {
+                endpoint.entry("conditions").or_insert_with(|| json!({}));
+            }
             for port in maps_in(object.get_mut("ports")) {
                 port.retain(|_, value| !value.is_null());
                 fill(port, json!({"name": "", "protocol": "TCP"}));
@@ -45,8 +54,23 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
             binding_defaults(object);
         }
         ("admissionregistration.k8s.io", plural) => super::webhook_defaults(plural, object),
-        ("apps", plural) => workload_defaults(plural, child(object, "spec")),
+        ("apps", plural) => {
+            fill_conditions(
+                object,
+                json!({"lastTransitionTime": null, "lastUpdateTime": null}),
+            );
+            fill(object, json!({"status": {}}));
+            workload_defaults(plural, child(object, "spec"));
+        }
         _ => {}
+    }
+}
+
+fn endpoints_defaults(endpoints: &mut Object) {
+    for subset in maps_in(endpoints.get_mut("subsets")) {
+        for port in maps_in(subset.get_mut("ports")) {
+            fill(port, json!({"protocol": "TCP"}));
+        }
     }
 }
 
@@ -100,15 +124,42 @@ fn namespace_defaults(namespace: &mut Object) {
     if !crate::object::is_deleting(namespace) {
         fill(namespace, json!({"spec": {"finalizers": ["kubernetes"]}}));
     }
+    fill(namespace, json!({"status": {"phase": "Active"}}));
+    fill_conditions(namespace, json!({"lastTransitionTime": null}));
+}
+
+/// The times that Kubernetes' types of conditions always encode.
+fn fill_conditions(object: &mut Object, times: Value) {
+    let conditions = object
+        .get_mut("status")
+        .and_then(|s| s.get_mut("conditions"));
+    maps_in(conditions).for_each(|condition| fill(condition, times.clone()));
+}
+
+fn node_defaults(node: &mut Object) {
+    if let Some(range) = at(node, &["spec", "podCIDR"]).cloned() {
+        fill(node, json!({"spec": {"podCIDRs": [range]}}));
+    }
+    if let Some(capacity) = at(node, &["status", "capacity"]).cloned() {
+        let status = child(node, "status");
+        status.entry("allocatable").or_insert(capacity);
+    }
+    fill(node, json!({"status": blank_node()}));
+    fill_conditions(
+        node,
+        json!({"lastHeartbeatTime": null, "lastTransitionTime": null}),
+    );
 }
 
 fn pod_defaults(pod: &mut Object) {
-    let conditions = pod.get_mut("status").and_then(|s| s.get_mut("conditions"));
-    for condition in maps_in(conditions) {
-        fill(
-            condition,
-            json!({"lastProbeTime": null, "lastTransitionTime": null}),
-        );
+    fill_conditions(
+        pod,
+        json!({"lastProbeTime": null, "lastTransitionTime": null}),
+    );
+    fill(pod, json!({"status": {"qosClass": "BestEffort"}}));
+    if let Some(ip) = text(pod, &["status", "podIP"]).filter(|ip| !ip.is_empty()) {
+        let ips = json!({"status": {"podIPs": [{"ip": ip}]}});
+        fill(pod, ips);
     }
     let spec = child(pod, "spec");
     pod_spec_defaults(spec);
@@ -130,6 +181,11 @@ fn pod_defaults(pod: &mut Object) {
 fn pod_spec_defaults(spec: &mut Object) {
     for list in ["containers", "initContainers"] {
         maps_in(spec.get_mut(list)).for_each(container_defaults);
+    }
+    if let Some(account) = text(spec, &["serviceAccountName"]).filter(|name| !name.is_empty()) {
+        // The former name of the field.
+        let account = json!({"serviceAccount": account});
+        fill(spec, account);
     }
     fill(
         spec,
@@ -160,6 +216,13 @@ fn container_defaults(container: &mut Object) {
 }
 
 fn service_defaults(service: &mut Object) {
+    fill(service, json!({"status": {"loadBalancer": {}}}));
+    let balancer = child(child(service, "status"), "loadBalancer");
+    for ingress in maps_in(balancer.get_mut("ingress")) {
+        if ingress.contains_key("ip") {
+            fill(ingress, json!({"ipMode": "VIP"}));
+        }
+    }
     let spec = child(service, "spec");
     fill(
         spec,
@@ -169,7 +232,10 @@ fn service_defaults(service: &mut Object) {
     for port in maps_in(spec.get_mut("ports")) {
         let number = port.get("port").cloned().unwrap_or_default();
         port.entry("protocol").or_insert(json!("TCP"));
-        port.entry("targetPort").or_insert(number);
+        let target = port.entry("targetPort").or_insert(Value::Null);
+        if *target == 0 || *target == "" || target.is_null() {
+            *target = number;
+        }
     }
     if type_name == "ExternalName" {
         return;
@@ -183,6 +249,9 @@ fn service_defaults(service: &mut Object) {
     );
     if matches!(type_name.as_str(), "NodePort" | "LoadBalancer") {
         fill(spec, json!({"externalTrafficPolicy": "Cluster"}));
+    }
+    if type_name == "LoadBalancer" {
+        fill(spec, json!({"allocateLoadBalancerNodePorts": true}));
     }
     if at(spec, &["clusterIP"]).is_some() && at(spec, &["clusterIPs"]).is_none() {
         let ip = spec.get("clusterIP").cloned().unwrap_or_default();
@@ -238,12 +307,7 @@ pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
     }
     match initial_status(kind) {
         // Kubelets set the status when they register their nodes.
-        _ if kind.is("", "nodes") => {
-            let status = child(object, "status");
-            for (key, value) in blank_node() {
-                status.entry(key).or_insert(value);
-            }
-        }
+        _ if kind.is("", "nodes") => {}
         Some(status) => {
             object.insert("status".to_owned(), status);
         }

@@ -65,15 +65,32 @@ pub(crate) struct Custom {
     pub(crate) compiled: Arc<OnceLock<Schema>>,
     pub(crate) columns: Vec<PrinterColumn>,
     pub(crate) storage_version: String,
+    /// The schema of the storage version, if that is another version.
+    pub(crate) stored: Option<Arc<(Value, OnceLock<Schema>)>>,
     pub(crate) scale: Option<Scale>,
     /// Selectable fields besides name and namespace, such as `spec.colour`.
     pub(crate) selectable: Vec<String>,
+    pub(crate) deprecation: Option<String>,
 }
 
 impl Custom {
     pub(crate) fn compiled(&self) -> Option<&Schema> {
         let schema = self.schema.as_ref()?;
         Some(self.compiled.get_or_init(|| Schema::read(schema)))
+    }
+
+    /// Prunes and completes a stored object by the schema of the storage version.
+    pub(crate) fn coerce(&self, object: &mut Object) {
+        let schema = match self.stored.as_deref() {
+            Some((schema, compiled)) => Some(compiled.get_or_init(|| Schema::read(schema))),
+            None => self.compiled(),
+        };
+        if let Some(schema) = schema {
+            let mut value = Value::Object(std::mem::take(object));
+            schema.prune(&mut value);
+            schema.fill(&mut value);
+            *object = crate::object::object(value);
+        }
     }
 }
 
@@ -130,6 +147,23 @@ impl Kind {
         !self.is_custom() && (self.kind.ends_with("Review") || self.is("", "bindings"))
     }
 
+    /// An update of an object that does not exist creates it.
+    pub(crate) fn is_created_by_update(&self) -> bool {
+        let plurals = ["endpoints", "events", "leases", "services"];
+        !self.is_custom() && plurals.contains(&self.plural.as_str())
+    }
+
+    /// The warning to every client of this version.
+    pub(crate) fn deprecation(&self) -> Option<String> {
+        let since = match &self.custom {
+            Some(custom) => return custom.deprecation.clone(),
+            None if self.is("", "endpoints") => "v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+            None if self.is("", "componentstatuses") => "v1.19+",
+            None => return None,
+        };
+        Some(format!("v1 {} is deprecated in {since}", self.kind))
+    }
+
     pub(crate) fn is_read_only(&self) -> bool {
         self.is("", "componentstatuses")
     }
@@ -163,6 +197,9 @@ impl Kind {
 
     /// Converts an object of this version to its stored form.
     pub(crate) fn to_storage(&self, mut object: Object) -> Object {
+        if let Some(custom) = self.custom.as_ref().filter(|c| c.stored.is_some()) {
+            custom.coerce(&mut object);
+        }
         object.remove("apiVersion");
         object.remove("kind");
         self.conversion.store(object)

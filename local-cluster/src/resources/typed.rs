@@ -4,6 +4,8 @@
 //! types, and what encoding that leaves out is an unknown field. So no schema of built-in kinds is
 //! needed.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::Kind;
@@ -30,6 +32,41 @@ pub(crate) fn unknown_fields(kind: &Kind, object: &mut Object) -> Vec<String> {
     unknown
 }
 
+/// The fields of [`ObjectMeta`].
+const METADATA: [&str; 15] = [
+    "annotations",
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generateName",
+    "generation",
+    "labels",
+    "managedFields",
+    "name",
+    "namespace",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// Removes unknown fields of metadata and returns their paths.
+pub(crate) fn unknown_metadata(object: &mut Object) -> Vec<String> {
+    let mut unknown = Vec::new();
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        // Only owners have fields of their own; serializing takes a twentieth of each write.
+        let is_plain = |key: &String| METADATA.contains(&key.as_str()) && key != "ownerReferences";
+        if !metadata.keys().all(is_plain)
+            && let Ok(typed) = ObjectMeta::deserialize(&Value::Object(metadata.clone()))
+            && let Ok(Value::Object(known)) = serde_json::to_value(typed)
+        {
+            keep_known(metadata, &known, "metadata", &mut unknown);
+        }
+    }
+    unknown
+}
+
 fn keep_known(given: &mut Object, known: &Object, path: &str, unknown: &mut Vec<String>) {
     given.retain(|key, value| {
         let here = if path.is_empty() {
@@ -38,7 +75,10 @@ fn keep_known(given: &mut Object, known: &Object, path: &str, unknown: &mut Vec<
             format!("{path}.{key}")
         };
         match (value, known.get(key)) {
-            // Encoding omits empty values and nulls; they are not unknown fields.
+            // An empty list of a namespace's finalizers removes them.
+            _ if here == "spec.finalizers" => true,
+            (value, _) if is_omitted(key, value) && !here.contains("openAPIV3Schema") => false,
+            // Encoding omits empty values; they are not unknown fields.
             (value, None) if is_empty(value) => true,
             (_, None) => {
                 unknown.push(here);
@@ -59,4 +99,67 @@ fn keep_known(given: &mut Object, known: &Object, path: &str, unknown: &mut Vec<
             _ => true,
         }
     });
+}
+
+/// Fields that are maps.
+const MAPS: [&str; 11] = [
+    "annotations",
+    "binaryData",
+    "capacity",
+    "data",
+    "labels",
+    "limits",
+    "matchLabels",
+    "nodeSelector",
+    "requests",
+    "selector",
+    "stringData",
+];
+
+/// Fields that are omitted when they are false, 0 or empty.
+const ZEROS: [&str; 14] = [
+    "count",
+    "externalName",
+    "hostIPC",
+    "hostNetwork",
+    "hostPID",
+    "hostname",
+    "loadBalancerIP",
+    "minReadySeconds",
+    "paused",
+    "publishNotReadyAddresses",
+    "serviceAccountName",
+    "subdomain",
+    "unschedulable",
+    "value",
+];
+
+/// Reads nulls in maps of strings as Go does.
+pub(crate) fn fill_maps(object: &mut Object) {
+    for (key, value) in object {
+        let is_map = MAPS.contains(&key.as_str());
+        for inner in value
+            .as_object_mut()
+            .into_iter()
+            .filter(|_| is_map)
+            .flat_map(Object::values_mut)
+        {
+            if inner.is_null() {
+                *inner = Value::from("");
+            }
+        }
+        if let Value::Object(map) = value {
+            fill_maps(map);
+        }
+    }
+}
+
+/// Kubernetes' types do not distinguish these from missing fields. Of empty objects only maps are omitted.
+fn is_omitted(key: &str, value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(list) => list.is_empty() && key != "endpoints",
+        Value::Object(map) => map.is_empty() && MAPS.contains(&key),
+        value => ZEROS.contains(&key) && (*value == false || *value == 0 || *value == ""),
+    }
 }

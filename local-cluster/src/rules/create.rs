@@ -22,11 +22,6 @@ pub(crate) fn prepare_create(
     mut object: Object,
     stamp: &Stamp,
 ) -> Result<(Object, Vec<String>), ApiError> {
-    if object::meta(&object, "resourceVersion").is_some_and(|v| v != "0") {
-        return Err(ApiError::bad_request(
-            "resourceVersion should not be set on objects to be created",
-        ));
-    }
     debug_assert!(!kind.namespaced || !object::namespace(&object).is_empty());
     let meta = child(&mut object, "metadata");
     for key in ["resourceVersion", "generation"] {

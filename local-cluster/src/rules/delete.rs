@@ -52,6 +52,7 @@ pub(crate) fn decide_deletion(
         let why = "The system is ensuring all content is removed from this namespace.  Upon completion, this namespace will automatically be purged by the system.";
         return Err(ApiError::conflict(kind, &current.name, why));
     }
+    let counts = !kind.is("apiextensions.k8s.io", "customresourcedefinitions");
     let mut next = before.clone();
     let grace = grace_seconds(kind, before, options);
     let kept = finalizers_after(kind, before, options, deleting);
@@ -65,12 +66,12 @@ pub(crate) fn decide_deletion(
         let meta = child(&mut next, "metadata");
         let time = in_seconds(grace);
         meta.insert("deletionTimestamp".to_owned(), time.into());
-        if !kind.is("", "namespaces") {
+        if counts && !kind.is("", "namespaces") {
             meta.insert("deletionGracePeriodSeconds".to_owned(), Value::from(grace));
         }
     }
     if !deleting {
-        if kind.has_generation {
+        if counts && kind.has_generation {
             let generation = object::generation(before) + 1;
             child(&mut next, "metadata").insert("generation".to_owned(), Value::from(generation));
         }
@@ -136,7 +137,10 @@ fn finalizers_after<'a>(
 ) -> Vec<&'a str> {
     let mut kept = finalizers(object);
     // The propagation policy can change until the object is removed.
-    if let Some(propagation) = options.propagation {
+    if let Some(propagation) = options
+        .propagation
+        .filter(|_| &*kind.storage.plural != "events")
+    {
         kept.retain(|f| *f != FOREGROUND && *f != ORPHAN);
         match propagation {
             Propagation::Foreground => kept.push(FOREGROUND),

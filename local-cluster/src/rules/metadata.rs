@@ -1,6 +1,7 @@
 //! Validation of metadata.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::field_error::{ErrorList as _, FieldError};
@@ -9,7 +10,7 @@ use crate::object::{self, Object, entries, is_empty, items, string};
 use crate::resources::Kind;
 use crate::status::ApiError;
 
-/// Checks the types of metadata, and drops empty and unknown fields.
+/// Checks the types of metadata, and drops empty fields.
 pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), ApiError> {
     let slot = object.entry("metadata").or_insert(Value::Null);
     if slot.is_null() {
@@ -26,14 +27,13 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
     let wrong = |error: serde_json::Error| {
         ApiError::cannot_handle(kind, &format!("json: cannot unmarshal metadata: {error}"))
     };
-    let typed: ObjectMeta = serde_json::from_value(slot.clone()).map_err(wrong)?;
-    let known = serde_json::to_value(typed).map_err(wrong)?;
+    ObjectMeta::deserialize(&*slot).map_err(wrong)?;
     if let Value::Object(metadata) = slot {
         metadata.retain(|key, value| {
             // An empty list resets managed fields.
             let forgets = key == "managedFields" && value.is_array();
             let is_set = !is_empty(value) && *value != "";
-            (is_set || forgets) && known.get(key).is_some()
+            is_set || forgets
         });
     }
     Ok(())
@@ -57,10 +57,10 @@ pub(super) fn metadata_errors(object: &Object) -> Vec<FieldError> {
     }
     let mut controllers = 0;
     let owners = items(object, &["metadata", "ownerReferences"]);
-    for (index, owner) in owners.enumerate() {
+    for owner in owners {
         for key in ["apiVersion", "kind", "name", "uid"] {
             if string(owner, key).is_empty() {
-                let field = format!("metadata.ownerReferences[{index}].{key}");
+                let field = format!("metadata.ownerReferences.{key}");
                 errors.invalid(field, "", "must not be empty");
             }
         }
@@ -78,10 +78,23 @@ pub(crate) fn check_name(kind: &Kind, object: &Object) -> Result<(), ApiError> {
     let is_label = !kind.is_custom() && matches!(kind.plural.as_str(), "namespaces" | "services");
     if name.is_empty() {
         errors.required("metadata.name", "name or generateName is required");
+    } else if is_path_segment(kind) {
+        if matches!(name, "." | "..") {
+            errors.invalid("metadata.name", name, &format!("may not be '{name}'"));
+        }
+        for part in ["/", "%"].into_iter().filter(|part| name.contains(part)) {
+            errors.invalid("metadata.name", name, &format!("may not contain '{part}'"));
+        }
     } else if is_label && !names::is_label(name) {
         errors.invalid("metadata.name", name, names::LABEL);
     } else if !names::is_subdomain(name) {
         errors.invalid("metadata.name", name, names::SUBDOMAIN);
     }
     ApiError::check(kind, name, &errors)
+}
+
+/// The names of roles and events are no DNS names, such as `system:node`.
+fn is_path_segment(kind: &Kind) -> bool {
+    let is_role = kind.group == "rbac.authorization.k8s.io";
+    !kind.is_custom() && (is_role || kind.plural == "events")
 }

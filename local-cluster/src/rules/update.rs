@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::complete::{complete, decode};
-use super::options::{FieldValidation, Part};
+use super::complete::complete;
+use super::options::Part;
 use crate::field_error::FieldError;
 use crate::object::{self, Object, at, child, finalizers, is_deleting};
 use crate::resources::Kind;
@@ -41,9 +41,9 @@ pub(crate) fn decide_update(
 ) -> Result<(Update, Vec<String>), ApiError> {
     check_preconditions(kind, current, &next)?;
     let mut before = kind.present(current);
-    if kind.is_custom() {
-        // Stored objects are pruned and defaulted by the current schema.
-        decode(kind, &mut before, FieldValidation::Ignore)?;
+    if let Some(custom) = &kind.custom {
+        // The schema may have changed since the object was stored.
+        custom.coerce(&mut before);
     }
     let mut merged = match part {
         // A status update leaves the rest unchanged; but most built-in kinds take metadata from it,
@@ -224,14 +224,17 @@ fn check_new_finalizers(kind: &Kind, before: &Object, next: &Object) -> Result<(
 }
 
 /// The fields whose changes the generation counts: all but metadata and, with a status subresource, status.
-/// That of EndpointSlices counts labels, too.
+/// That of EndpointSlices counts labels, too, and that of Deployments annotations.
 fn desired_state(kind: &Kind, object: &Object) -> Object {
     let mut desired = object.clone();
     let metadata = desired.remove("metadata");
-    if kind.is("discovery.k8s.io", "endpointslices")
-        && let Some(labels) = metadata.as_ref().and_then(|m| m.get("labels"))
-    {
-        desired.insert("metadata".to_owned(), labels.clone());
+    let counted = match (kind.group.as_str(), kind.plural.as_str()) {
+        ("discovery.k8s.io", "endpointslices") => "labels",
+        ("apps", "deployments") => "annotations",
+        _ => "",
+    };
+    if let Some(counted) = metadata.as_ref().and_then(|m| m.get(counted)) {
+        desired.insert("metadata".to_owned(), counted.clone());
     }
     if kind.has_status {
         desired.remove("status");

@@ -65,7 +65,13 @@ impl FieldSelector {
     }
 
     pub(crate) fn matches(&self, object: &Object) -> bool {
-        let holds = |r: &FieldRequirement| value_text(dotted(object, &r.path)) == r.value;
+        let holds = |r: &FieldRequirement| match dotted(object, &r.path) {
+            // Flags are never empty.
+            None if matches!(&*r.path, "spec.unschedulable" | "spec.hostNetwork") => {
+                r.value == "false"
+            }
+            value => value_text(value) == r.value,
+        };
         self.0.iter().all(|r| holds(r) == r.equal)
     }
 }
@@ -106,10 +112,12 @@ fn supported<'a>(kind: &Kind, field: &'a str) -> Option<&'a str> {
         "pods" => &[
             "spec.nodeName",
             "spec.restartPolicy",
+            "spec.hostNetwork",
             "spec.schedulerName",
             "spec.serviceAccountName",
             "status.phase",
             "status.podIP",
+            "status.podIPs",
             "status.nominatedNodeName",
         ],
         "nodes" => &["spec.unschedulable"],

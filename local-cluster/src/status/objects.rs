@@ -14,8 +14,15 @@ impl ApiError {
         Self::new(404, message).with(resource_details(kind, name))
     }
 
-    pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
-        let message = format!("{} \"{name}\" already exists", kind.qualified_resource());
+    /// `leaves`: the object that exists is being deleted.
+    pub(crate) fn already_exists(kind: &Kind, name: &str, leaves: bool) -> Self {
+        let why = if leaves {
+            "object is being deleted: "
+        } else {
+            ""
+        };
+        let resource = kind.qualified_resource();
+        let message = format!("{why}{resource} \"{name}\" already exists");
         Self::with_reason(409, "AlreadyExists", message).with(resource_details(kind, name))
     }
 

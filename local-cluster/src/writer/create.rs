@@ -78,6 +78,7 @@ impl Cluster {
                 lock = relocked;
             }
             let _lock = lock;
+            check_unversioned(&object, options.dry_run)?;
             let inserted = if options.dry_run {
                 self.check_insert(kind, namespace, &name)
                     .map(|()| Written::Unstored(new))
@@ -92,7 +93,7 @@ impl Cluster {
                 Err(error) => return Err(self.write_error(error, kind, (namespace, &name))),
             }
         }
-        Err(ApiError::already_exists(kind, object::name(&object)))
+        Err(ApiError::already_exists(kind, object::name(&object), false))
     }
 
     fn check_insert(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), WriteError> {
@@ -109,4 +110,14 @@ impl Cluster {
         }
         Ok(())
     }
+}
+
+/// Refuses a new object with a version as the storage of a cluster does, which a dry run does not reach.
+fn check_unversioned(object: &Object, dry_run: bool) -> Result<(), ApiError> {
+    let version = object::meta(object, "resourceVersion").map(str::parse::<u64>);
+    if !dry_run && version.is_some_and(|parsed| parsed.is_ok_and(|v| v != 0)) {
+        let why = "resourceVersion should not be set on objects to be created";
+        return Err(ApiError::unexplained(why));
+    }
+    Ok(())
 }

@@ -78,10 +78,16 @@ impl Cluster {
             Deletion::Unchanged => Ok(Deleted::Waiting(Written::Stored(current))),
             Deletion::Remove(last) if dry_run => Ok(Deleted::Gone(last)),
             Deletion::Mark(next) if dry_run => Ok(Deleted::Waiting(Written::Unstored(next))),
-            Deletion::Remove(last) => self
-                .store
-                .remove(&kind.storage, &current, last)
-                .map(|gone| Deleted::Gone(gone.object.clone())),
+            Deletion::Remove(last) => {
+                // Watches see a pod with its deletion timestamp first.
+                let current = if kind.is("", "pods") && last != current.object {
+                    self.store.replace(&kind.storage, &current, last.clone())?
+                } else {
+                    current
+                };
+                let gone = self.store.remove(&kind.storage, &current, last);
+                gone.map(|gone| Deleted::Gone(gone.object.clone()))
+            }
             Deletion::Mark(next) => self
                 .store
                 .replace(&kind.storage, &current, next)

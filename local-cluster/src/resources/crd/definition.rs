@@ -164,6 +164,8 @@ pub(super) fn scale_of(version: &Object) -> Option<Scale> {
     })
 }
 
+const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
 /// The printer columns; without any, the age.
 pub(super) fn columns_of(version: &Object) -> Vec<PrinterColumn> {
     let given = items(version, &["additionalPrinterColumns"]);
@@ -174,6 +176,7 @@ pub(super) fn columns_of(version: &Object) -> Vec<PrinterColumn> {
             name: "Age".to_owned(),
             type_: "date".to_owned(),
             json_path: ".metadata.creationTimestamp".to_owned(),
+            description: Some(AGE.to_owned()),
             ..PrinterColumn::default()
         });
     }

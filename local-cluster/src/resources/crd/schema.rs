@@ -1,10 +1,9 @@
-//! Validation of the schema of a version: it is structural, its defaults are valid, its rules compile
-//! and are cheap enough.
+//! Validation of the schema of a version: it is structural, its defaults are valid, its rules compile.
 
 use serde_json::Value;
 
 use super::keywords::{Place, is_int_or_string, keyword_errors};
-use super::rules::{TotalCost, rule_errors};
+use super::rules::rule_errors;
 use crate::field_error::FieldError;
 use crate::object::{Object, entries, text};
 use crate::schema::{Node, RuleTree, default_errors};
@@ -23,9 +22,6 @@ struct Step<'a> {
     /// The path of the outermost list around it whose items cannot be correlated with their old
     /// values.
     uncorrelatable: Option<&'a str>,
-    /// The most values of this schema that an object can have; `None` if no list or map around it limits
-    /// the number of its items.
-    cardinality: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -33,7 +29,6 @@ struct SchemaWalk {
     errors: Vec<FieldError>,
     /// Errors of defaults and rules, which are reported only for a structural schema.
     compiled: Vec<FieldError>,
-    cost: TotalCost,
 }
 
 pub(super) fn schema_errors(schema: &Object, path: &str, has_status: bool) -> Vec<FieldError> {
@@ -59,11 +54,9 @@ pub(super) fn schema_errors(schema: &Object, path: &str, has_status: bool) -> Ve
         node: Some(&node),
         rules: rules.as_ref(),
         uncorrelatable: None,
-        cardinality: Some(1),
     };
     walk.visit(root, path);
     if walk.errors.is_empty() {
-        walk.compiled.extend(walk.cost.errors(path));
         walk.errors = walk.compiled;
     }
     walk.errors
@@ -79,15 +72,8 @@ impl SchemaWalk {
                     .extend(default_errors(node, step.rules, default, &path));
             }
             if let Some(rules) = step.rules {
-                let times = step.cardinality.unwrap_or_else(|| node.max_occurrences());
-                let around = (step.uncorrelatable, times);
-                let found = rule_errors(
-                    step.place.schema,
-                    (node, rules),
-                    path,
-                    around,
-                    &mut self.cost,
-                );
+                let found =
+                    rule_errors(step.place.schema, (node, rules), path, step.uncorrelatable);
                 self.compiled.extend(found);
             }
         }
@@ -96,15 +82,12 @@ impl SchemaWalk {
 
     fn inside(&mut self, step: Step<'_>, path: &str) {
         let schema = step.place.schema;
-        let children = step.node.map_or(Some(1), Node::max_children);
-        let cardinality = step.cardinality.zip(children);
         let below = Step {
             place: Place {
                 is_root: false,
                 is_own_field: false,
                 ..step.place
             },
-            cardinality: cardinality.map(|(here, children)| here.saturating_mul(children)),
             ..step
         };
         if let Some(Value::Object(other)) = schema.get("additionalProperties") {

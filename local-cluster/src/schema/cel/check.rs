@@ -99,11 +99,7 @@ impl<'a, 's> Checker<'a, 's> {
         variables.find(|(n, _)| n == name).map(|(_, found)| found)
     }
 
-    pub(super) fn has_variable(&self, name: &str) -> bool {
-        self.variable(name).is_some()
-    }
-
-    pub(super) fn type_of(&mut self, expr: &IdedExpr) -> Type<'a> {
+    fn type_of(&mut self, expr: &IdedExpr) -> Type<'a> {
         match &expr.expr {
             Expr::Literal(literal) => match literal {
                 LiteralValue::Boolean(_) => Type::Bool,

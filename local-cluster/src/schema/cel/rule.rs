@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::check::{self, RuleScope};
 use super::types::Type;
-use super::{cost, repair, stack};
+use super::{repair, stack};
 use crate::field_error::ErrorType;
 use crate::object::{items_in, string};
 use crate::schema::node::{AdditionalProperties, Node};
@@ -92,8 +92,6 @@ pub(crate) struct Program {
     pub(super) expr: IdedExpr,
     pub(super) depth: usize,
     pub(crate) uses_old_self: bool,
-    /// The largest cost of one evaluation.
-    pub(crate) max_cost: u64,
 }
 
 impl ValidationRule {
@@ -172,7 +170,6 @@ fn compile<'a>(
         let found = check::check(&expr, source, scope)?;
         let program = Program {
             depth,
-            max_cost: cost::max_cost(&expr, scope),
             uses_old_self: repair::mentions(&expr, "oldSelf"),
             expr,
         };

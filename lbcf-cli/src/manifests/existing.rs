@@ -1,0 +1,45 @@
+//! LBCF's objects in a cluster.
+
+use super::{in_words, resource};
+use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
+use kube::Client;
+use kube::api::{Api, DynamicObject, ListParams};
+use lbcf_controller::admission::{Endpoint, configurations};
+use lbcf_controller::api::{
+    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
+};
+
+/// Kind and name of each object of LBCF's kinds.
+pub(crate) async fn lbcf_objects(client: &Client) -> Result<Vec<String>, String> {
+    let mut found = objects_of::<LoadBalancerDriver>(client).await?;
+    found.extend(objects_of::<LoadBalancer>(client).await?);
+    found.extend(objects_of::<BackendGroup>(client).await?);
+    found.extend(objects_of::<Bind>(client).await?);
+    found.extend(objects_of::<BackendRecord>(client).await?);
+    Ok(found)
+}
+
+/// Kind and name of each object of a kind, which the cluster may not have.
+pub(crate) async fn objects_of<K: NamespacedKind>(client: &Client) -> Result<Vec<String>, String> {
+    let kind = K::kind(&());
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource::<K>());
+    let list = match api.list_metadata(&ListParams::default()).await {
+        Ok(list) => list.items,
+        // Of a group that the cluster does not have, the response is not a Status.
+        Err(kube::Error::Api(status)) if status.code == 404 => Vec::new(),
+        Err(error) => return Err(format!("listing {kind}: {}", in_words(&error))),
+    };
+    let names = list.into_iter().filter_map(|it| it.metadata.name);
+    Ok(names.map(|name| format!("{kind} {name}")).collect())
+}
+
+/// The webhook configuration with which a controller guards LBCF's kinds, if there is one.
+pub(crate) async fn admission(client: &Client) -> Result<Option<String>, String> {
+    let both = configurations(&Endpoint::default(), None);
+    let name = both.validating.metadata.name.unwrap_or_default();
+    let resource = resource::<ValidatingWebhookConfiguration>();
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let found = api.get_opt(&name).await;
+    let found = found.map_err(|error| in_words(&error))?;
+    Ok(found.map(|_| format!("ValidatingWebhookConfiguration {name}")))
+}

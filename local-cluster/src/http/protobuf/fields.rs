@@ -1,0 +1,69 @@
+//! The fields of messages.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+/// Names and forms by number.
+type Fields = BTreeMap<u64, (&'static str, &'static str)>;
+/// By API version or Go package, and name.
+type Messages = HashMap<&'static str, HashMap<&'static str, Fields>>;
+
+/// Written by `tests/real-cluster/messages`.
+static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
+    let file = include_str!("messages.json");
+    serde_json::from_str(file).unwrap_or_default()
+});
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Plain,
+    /// A value that is absent unless it was sent.
+    Pointer,
+    List,
+    Map,
+    /// A message whose fields are its parent's in JSON.
+    Inline,
+}
+
+/// The form of a field: `!` if JSON always has it, then a prefix for the shape, then the type of its values, which is a
+/// letter of [`special`](super::values::special), `i` for integers, `b` for booleans or the name of a message.
+#[derive(Clone, Copy)]
+pub(super) struct Field {
+    /// The section in which `base` is, unless it names another.
+    pub(super) section: &'static str,
+    pub(super) is_required: bool,
+    pub(super) shape: Shape,
+    pub(super) base: &'static str,
+}
+
+impl Field {
+    pub(super) fn of(section: &'static str, form: &'static str) -> Self {
+        let (is_required, form) = match form.strip_prefix('!') {
+            Some(form) => (true, form),
+            None => (false, form),
+        };
+        let shapes = [
+            ("*", Shape::Pointer),
+            ("[]", Shape::List),
+            ("{}", Shape::Map),
+            ("^", Shape::Inline),
+        ];
+        let mut found = shapes
+            .into_iter()
+            .filter_map(|(prefix, shape)| Some((form.strip_prefix(prefix)?, shape)));
+        let (base, shape) = found.next().unwrap_or((form, Shape::Plain));
+        Self {
+            section,
+            is_required,
+            shape,
+            base,
+        }
+    }
+}
+
+/// A message's section and fields; its name may begin with another section and a dot.
+pub(super) fn fields_of(section: &str, name: &str) -> Option<(&'static str, &'static Fields)> {
+    let (section, name) = name.rsplit_once('.').unwrap_or((section, name));
+    let (section, messages) = MESSAGES.get_key_value(section)?;
+    Some((section, messages.get(name)?))
+}
