@@ -19,6 +19,8 @@ mod step;
 use kube::config::Kubeconfig;
 use local_cluster::{LocalCluster, LocalClusterOptions};
 
+use crate::fixture::skip;
+
 use self::kinds::Table;
 use self::report::{LONG_RUN, Report};
 use self::servers::Servers;
@@ -59,9 +61,9 @@ async fn compare(real: Kubeconfig, seed: u64, requests: usize) {
 
 fn real_server() -> Option<Kubeconfig> {
     let Some(path) = std::env::var_os(REAL) else {
-        println!(
-            "skipped: {REAL} names no kubeconfig of Kubernetes' own API server (tests/real-cluster/run)"
-        );
+        skip(&format!(
+            "{REAL} names no kubeconfig of Kubernetes' own API server (tests/real-cluster/run)"
+        ));
         return None;
     };
     Some(Kubeconfig::read_from(path).unwrap())
@@ -77,8 +79,7 @@ async fn requests_get_the_responses_of_kubernetes() {
 #[tokio::test]
 async fn exhaustive_requests_get_the_responses_of_kubernetes() {
     if std::env::var_os("LBCF_EXHAUSTIVE").is_none() {
-        println!("skipped: three seeds take minutes; set LBCF_EXHAUSTIVE=1 to run it");
-        return;
+        return skip("three seeds take minutes; set LBCF_EXHAUSTIVE=1 to run it");
     }
     let chosen = std::env::var("LOCAL_CLUSTER_SEED")
         .ok()

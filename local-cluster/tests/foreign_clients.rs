@@ -3,7 +3,6 @@
 //! `.ci/run` installs them and sets environment variables with their paths. Without those, the
 //! tests log that they are skipped.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use std::time::Duration;
 use local_cluster::{LocalCluster, ServeOptions, ServerHandle, Tls, Token};
 use tokio::process::Command;
 
-use crate::fixture::quick;
+use crate::fixture::{quick, skip};
 
 /// The time limit of a client's script; starting an interpreter is most of it.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -20,13 +19,6 @@ const DEADLINE: Duration = Duration::from_secs(120);
 fn installed(variable: &str) -> Option<PathBuf> {
     let path = PathBuf::from(std::env::var_os(variable)?);
     path.exists().then_some(path)
-}
-
-/// Not a macro, because macros' output is hidden for tests that pass.
-fn skipped(test: &str, what: &str) {
-    let line = format!("SKIPPED: {test}, as {what}");
-    // An error of stderr cannot be reported.
-    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn script(name: &str) -> PathBuf {
@@ -86,9 +78,8 @@ impl Drop for Kubeconfig {
 #[tokio::test]
 async fn the_python_client_works() {
     let Some(python) = installed("LOCAL_CLUSTER_PYTHON") else {
-        return skipped(
-            "the_python_client_works",
-            "LOCAL_CLUSTER_PYTHON names no Python interpreter: make a venv, have its pip install tests/clients/python/requirements.txt, and set the variable to its bin/python",
+        return skip(
+            "the_python_client_works, as LOCAL_CLUSTER_PYTHON names no Python interpreter: make a venv, have its pip install tests/clients/python/requirements.txt, and set the variable to its bin/python",
         );
     };
     run_script(|| {
@@ -102,9 +93,8 @@ async fn the_python_client_works() {
 #[tokio::test]
 async fn the_node_client_works() {
     let Some(modules) = installed("LOCAL_CLUSTER_NODE_MODULES") else {
-        return skipped(
-            "the_node_client_works",
-            "LOCAL_CLUSTER_NODE_MODULES names no folder: copy tests/clients/node/package*.json to a folder, run npm ci there, and set the variable to its node_modules",
+        return skip(
+            "the_node_client_works, as LOCAL_CLUSTER_NODE_MODULES names no folder: copy tests/clients/node/package*.json to a folder, run npm ci there, and set the variable to its node_modules",
         );
     };
     run_script(|| {

@@ -13,7 +13,7 @@ use std::process::Stdio;
 use local_cluster::ServerHandle;
 use tokio::process::Command;
 
-use crate::fixture::DEADLINE;
+use crate::fixture::{DEADLINE, skip};
 
 struct Kubectl {
     home: std::path::PathBuf,
@@ -103,10 +103,4 @@ async fn is_installed() -> bool {
         skip("kubectl is not on the PATH");
     }
     installed
-}
-
-/// Logs a skipped test without a macro, because macros' output is hidden for tests that pass.
-fn skip(why: &str) {
-    let line = format!("SKIPPED: {why}\n");
-    std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).unwrap();
 }

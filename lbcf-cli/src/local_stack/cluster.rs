@@ -75,7 +75,9 @@ impl Cluster {
         found.extend(admission(&client).await?);
         if let Some(first) = found.first() {
             let count = found.len();
-            return Err(format!("LBCF is in use in this cluster: {first}, the first of {count}"));
+            return Err(format!(
+                "LBCF is in use in this cluster: {first}, the first of {count}"
+            ));
         }
         Ok(Self::Given {
             url,

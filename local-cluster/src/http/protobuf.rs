@@ -138,10 +138,12 @@ impl Decoder {
         }
         match object.get(name) {
             None if field.is_required => _ = object.insert(name.to_owned(), self.zero(field)?),
-            Some(value) if !field.is_required && field.shape == Shape::Plain => {
-                if *value == "" || *value == self.zero(field)? {
-                    object.remove(name);
-                }
+            Some(value)
+                if !field.is_required
+                    && field.shape == Shape::Plain
+                    && (*value == "" || *value == self.zero(field)?) =>
+            {
+                object.remove(name);
             }
             _ => {}
         }

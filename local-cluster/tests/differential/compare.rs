@@ -86,7 +86,7 @@ impl Comparison<'_> {
         match (real, local) {
             (real, local) if real == local => {}
             (Value::Object(real), Value::Object(local)) if key != "fieldsV1" => {
-                self.members(real, local, path)
+                self.members(real, local, path);
             }
             (Value::Array(real), Value::Array(local)) if real.len() == local.len() => {
                 let pairs = ordered(key, real).into_iter().zip(ordered(key, local));
