@@ -34,7 +34,7 @@ const APART: [(&str, &str); 7] = [
     ("Webhook", "lbcf-cli/src/demo/steps/pods.rs"),
     ("Webhook", "mock-driver/src/page/calls.rs"),
     ("kube-system", "local-cluster/src/seed.rs"),
-    ("lbcf-", "lbcf-cli/src/local_stack.rs"),
+    ("lbcf-", "lbcf-cli/src/local_stack/cluster.rs"),
 ];
 
 fn root() -> PathBuf {

@@ -1,11 +1,11 @@
 //! Admission adds the gate to new pods of labelled namespaces.
 
 use k8s_openapi::api::core::v1::{Namespace, Pod};
-use kube::api::{Api, Patch, PatchParams};
+use kube::api::{Api, Patch, PatchParams, PostParams};
 use lbcf_controller::Options;
 use lbcf_controller::names::{INJECT_READINESS_GATE, LABEL_INJECT_READINESS_GATE, READINESS_GATE};
-use lbcf_e2e::World;
 use lbcf_e2e::manifests::{self, GROUP, NAMESPACE};
+use lbcf_e2e::{World, until_is};
 use serde_json::json;
 
 fn gates(pod: &Pod) -> Vec<&str> {
@@ -21,6 +21,22 @@ async fn label(world: &World, value: &str) {
         .patch(NAMESPACE, &PatchParams::default(), &Patch::Merge(label))
         .await
         .expect("the namespace is accepted");
+}
+
+/// An API server reads the labels of namespaces from a cache, which may be behind.
+async fn until_injected(world: &World) {
+    let dry_run = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    let gate = vec![READINESS_GATE.to_owned()];
+    until_is("gates of new pods", gate, async || {
+        let pod = manifests::pod("dry-run");
+        let pod = world.api::<Pod>(NAMESPACE).create(&dry_run, &pod).await;
+        let pod = pod.expect("the pod is accepted");
+        gates(&pod).into_iter().map(str::to_owned).collect()
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -40,6 +56,7 @@ async fn d70_new_pods_of_labelled_namespaces_get_the_gate() {
     let pod = world.create(&manifests::pod("web-1")).await;
     assert!(gates(&pod).is_empty(), "another value means nothing");
     label(&world, INJECT_READINESS_GATE).await;
+    until_injected(&world).await;
     let pod = world.create(&manifests::pod("web-2")).await;
     assert_eq!(gates(&pod), [READINESS_GATE]);
     let pod = manifests::gated(manifests::pod("web-3"));
