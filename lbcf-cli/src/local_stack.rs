@@ -37,7 +37,10 @@ impl LocalStack {
             Some(path) => Cluster::given(path).await.map_err(StackError::Prepare)?,
             None => Cluster::embedded(kubeconfig, pod_traffic).await?,
         };
-        cluster.prepare().await.map_err(StackError::Prepare)?;
+        if let Err(problem) = cluster.prepare().await {
+            cluster.shut_down().await;
+            return Err(StackError::Prepare(problem));
+        }
         Ok(Self {
             cluster,
             controller: None,

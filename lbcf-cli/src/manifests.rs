@@ -12,13 +12,15 @@ use files::described;
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
 };
+use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
-use kube::core::GroupVersionKind;
+use kube::core::{GroupVersionKind, ObjectMeta};
 use kube::discovery::{Scope, pinned_kind};
 use kube::runtime::wait::await_condition;
 use kube::{Client, Resource};
 use lbcf_controller::admission::{Endpoint, configurations};
+use lbcf_controller::names::SYSTEM_NAMESPACE;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -129,16 +131,21 @@ pub(crate) async fn apply_admission(client: &Client, endpoint: &Endpoint) -> Res
     apply(&api(&validating), &untyped(&both.validating)?).await
 }
 
-/// Deletes the webhook configurations.
-pub(crate) async fn delete_admission(client: &Client) -> Result<(), String> {
+/// Deletes the webhook configurations and the Secret with their certificates.
+pub(crate) async fn delete_admission(client: &Client, secret: &str) -> Result<(), String> {
     let both = configurations(&Endpoint::default(), None);
-    delete(client, &both.mutating).await?;
-    delete(client, &both.validating).await
+    let all = |resource| Api::all_with(client.clone(), &resource);
+    let mutating = all(resource::<MutatingWebhookConfiguration>());
+    let validating = all(resource::<ValidatingWebhookConfiguration>());
+    let secrets = resource::<Secret>();
+    let secrets = Api::namespaced_with(client.clone(), SYSTEM_NAMESPACE, &secrets);
+    let name = |meta: ObjectMeta| meta.name.unwrap_or_default();
+    delete(&mutating, &name(both.mutating.metadata)).await?;
+    delete(&validating, &name(both.validating.metadata)).await?;
+    delete(&secrets, secret).await
 }
 
-async fn delete<K: Resource<DynamicType = ()>>(client: &Client, object: &K) -> Result<(), String> {
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource::<K>());
-    let name = object.meta().name.as_deref().unwrap_or_default();
+async fn delete(api: &Api<DynamicObject>, name: &str) -> Result<(), String> {
     match api.delete(name, &DeleteParams::default()).await {
         Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
         deleted => deleted.map(drop).map_err(|error| in_words(&error)),

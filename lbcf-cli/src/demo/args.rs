@@ -30,7 +30,7 @@ pub struct DemoArgs {
     #[arg(long, value_name = "PATH")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// Use the cluster of this kubeconfig, which must not have objects of LBCF; its objects are deleted at the end, but not LBCF's CRDs
+    /// Use the cluster of this kubeconfig, which must have neither LBCF nor the namespace my-namespace; everything but LBCF's CRDs is deleted at the end
     #[arg(long, value_name = "PATH", conflicts_with = "kubeconfig")]
     pub cluster_kubeconfig: Option<PathBuf>,
 

@@ -3,8 +3,10 @@
 
 use super::args::{DemoArgs, DemoError};
 use super::cloud_view::{CloudView, Source};
+use super::examples::NAMESPACE;
+use super::kubectl::Kubectl;
 use super::profile::{Profile, fixture, mocks};
-use crate::local_stack::{LocalStack, has_loopback_addresses};
+use crate::local_stack::{LocalStack, StackError, has_loopback_addresses};
 use crate::watched_cluster::WatchedCluster;
 use kube::Client;
 use lbcf_conformance::fixture::placeholders::DriverAddress;
@@ -75,6 +77,14 @@ impl DemoEnvironment {
         // Pods serve on this machine only if this process simulates them.
         let has_traffic = has_mock && of_user.is_none() && is_clb && has_loopback_addresses();
         let mut stack = LocalStack::start(of_user, args.kubeconfig.as_deref(), has_traffic).await?;
+        // The demo deletes it with everything in it.
+        let exists = Kubectl::new(stack.client_as(CLIENT)).has_namespace().await;
+        if exists != Ok(false) {
+            stack.shut_down().await;
+            let problem = exists.err();
+            let problem = problem.unwrap_or_else(|| format!("the namespace {NAMESPACE} exists"));
+            return Err(StackError::Prepare(problem).into());
+        }
         let (mock, driver) = match other {
             Some(other) => (None, other),
             None => {
@@ -90,7 +100,10 @@ impl DemoEnvironment {
                 (Some(mock), driver)
             }
         };
-        stack.start_controller(options(&driver.url)).await?;
+        if let Err(error) = stack.start_controller(options(&driver.url)).await {
+            stack.shut_down().await;
+            return Err(error.into());
+        }
         Ok(Self {
             driver_url: driver.url,
             cloud: CloudView::new(driver.cloud, stack.client_as(CLIENT)),

@@ -29,6 +29,15 @@ impl Kubectl {
         apply(&api, &Manifest::from(NAMESPACE_MANIFEST).object()?).await
     }
 
+    pub(super) async fn has_namespace(&self) -> ApiResult<bool> {
+        let namespaces = resource::<Namespace>();
+        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &namespaces);
+        let found = api.get_opt(NAMESPACE).await;
+        found
+            .map(|it| it.is_some())
+            .map_err(|error| error.to_string())
+    }
+
     /// Deletes the namespace with everything in it, and tells if it is still there.
     pub(super) async fn delete_namespace(&self) -> ApiResult<bool> {
         let api = Api::all_with(self.client.clone(), &resource::<Namespace>());

@@ -11,6 +11,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
+/// The Secret, in the system's namespace, with the certificates that admission is served with.
+pub(super) const CERTIFICATES: &str = "lbcf-controller-admission";
+
 pub(super) enum Cluster {
     Embedded {
         cluster: LocalCluster,
@@ -65,8 +68,8 @@ impl Cluster {
         })
     }
 
-    /// The cluster of a kubeconfig's current context, where nobody uses LBCF: two controllers would work against each other,
-    /// and what is deleted at the end must be the stack's own.
+    /// The cluster of a kubeconfig's current context. One with LBCF is refused: a second controller would undo what the
+    /// first one does, and only the stack's own objects may be deleted at the end.
     pub(super) async fn given(path: &Path) -> Result<Self, String> {
         let config = kubeconfig(path).await.map_err(|error| error.to_string())?;
         let url = config.cluster_url.to_string();
@@ -128,7 +131,7 @@ impl Cluster {
         }
     }
 
-    /// Ends the embedded cluster; in another one LBCF's objects can be changed again without the controller.
+    /// Ends the embedded cluster, and removes admission with its certificates from another one.
     pub(super) async fn shut_down(self) {
         match self {
             Self::Embedded {
@@ -138,7 +141,7 @@ impl Cluster {
                 cluster.shutdown().await;
             }
             Self::Given { client, .. } => {
-                if let Err(problem) = delete_admission(&client).await {
+                if let Err(problem) = delete_admission(&client, CERTIFICATES).await {
                     tracing::error!(problem, "LBCF's admission stays in the cluster");
                 }
             }

@@ -1,6 +1,6 @@
 //! The controller, with admission served at the address that the cluster calls.
 
-use super::cluster::Cluster;
+use super::cluster::{CERTIFICATES, Cluster};
 use crate::waiting::until;
 use lbcf_controller::admission::{AdmissionServer, Certificates};
 use lbcf_controller::names::{CONTROLLER, SYSTEM_NAMESPACE};
@@ -38,7 +38,7 @@ async fn admission_server() -> Result<(AdmissionServer, SocketAddr), String> {
     let listener = listener.map_err(|error| format!("listening for admission: {error}"))?;
     let certificates = Certificates::SelfSignedCa {
         service: ObjectKey::new(SYSTEM_NAMESPACE, CONTROLLER),
-        secret: ObjectKey::new(SYSTEM_NAMESPACE, "lbcf-controller-admission"),
+        secret: ObjectKey::new(SYSTEM_NAMESPACE, CERTIFICATES),
         names: vec![Ipv4Addr::LOCALHOST.to_string()],
     };
     let server = AdmissionServer::new(listener, certificates).map_err(|error| error.to_string())?;
