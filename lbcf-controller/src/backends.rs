@@ -8,6 +8,7 @@ mod execute;
 mod plan;
 mod pods;
 mod reconcile;
+mod replacement;
 mod service;
 mod status;
 mod verdict;

@@ -10,6 +10,7 @@ mod apply;
 mod binds;
 mod endpoints;
 mod gates;
+mod leaving;
 mod load_balancer_use;
 mod look_up;
 mod multi_map;
@@ -26,6 +27,7 @@ mod service_classes;
 mod services;
 mod slices;
 mod store;
+mod successors;
 mod tallies;
 mod users;
 

@@ -29,6 +29,9 @@ pub mod condition_types {
     /// BackendGroup and Bind: all backends are registered with all load balancers. A load
     /// balancer of a Bind: it exists and has the attributes of the spec.
     pub const READY: &str = "Ready";
+    /// BackendGroup and Bind: backends that are no longer wanted wait until those that replace them are
+    /// registered. Its transition time is when that began. Absent from what never replaced any.
+    pub const REPLACING: &str = "Replacing";
     /// LoadBalancer that is being deleted: always `False`, with the reason why it still exists
     ///. Absent as long as its deletion is not delayed.
     pub const DELETED: &str = "Deleted";
@@ -83,11 +86,17 @@ pub mod reasons {
     pub const BACKEND_NOT_AVAILABLE: &str = "BackendNotAvailable";
     /// BackendRecord: another record is deregistering the same address.
     pub const DELAYED_ENSURE: &str = "DelayedEnsureBackend";
+    /// BackendRecord that is being deleted: another record is to register the same backend.
+    pub const DELAYED_DEREGISTER: &str = "DelayedDeregisterBackend";
     /// BackendRecord: it has no owner reference, and the owner that its labels name has neither
     /// adopted nor deleted it yet.
     pub const AWAITING_ADOPTION: &str = "AwaitingAdoption";
     /// BackendGroup and Bind: all backends are registered.
     pub const ALL_REGISTERED: &str = "AllRegistered";
+    /// BackendGroup and Bind: what replaces backends is not registered yet.
+    pub const AWAITING_REPLACEMENT: &str = "AwaitingReplacement";
+    /// BackendGroup and Bind: backends left before what replaces them was registered.
+    pub const REPLACEMENT_TIMED_OUT: &str = "ReplacementTimedOut";
     /// BackendGroup and Bind: some BackendRecords are not registered; each says why.
     pub const REGISTERING: &str = "Registering";
     /// BackendGroup and Bind: some selected pods are not Ready, and so not registered.

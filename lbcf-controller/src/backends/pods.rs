@@ -11,7 +11,7 @@ pub(crate) enum Eligibility {
     Deregistered,
 }
 
-/// A pod that is ready is registered under every policy, one that is being deleted is
+/// A pod that is ready is registered under every policy, one that is being deleted or has ended is
 /// deregistered under every policy. The policy decides about the others.
 pub(crate) fn eligibility_of_pod(
     pod: &PodView,
@@ -33,6 +33,7 @@ pub(crate) fn eligibility_of_unready(
 ) -> Eligibility {
     let is_kept = pod.is_some_and(|pod| {
         !pod.deleting
+            && !pod.finished
             && match policy.unwrap_or_default() {
                 DeregisterPolicy::IfNotReady => false,
                 DeregisterPolicy::IfNotRunning => pod.is_running(),

@@ -2,12 +2,13 @@
 
 use super::decide::{BackendsState, Candidates, decide};
 use super::execute::{PlanOutcome, execute, may_adopt};
-use super::service::{CandidateNode, EndpointCandidates, SelectedService, tallies};
+use super::replacement::{advance, hold};
+use super::service::{CandidateNode, EndpointCandidates, SelectedService, port_of_slice, tallies};
 use super::status::{OwnerKind, report_refusal};
 use super::verdict::enqueue_verdict;
 use crate::api::{BackendRecord, DeregisterPolicy, ObjectKey, ServiceMode, ServiceSelection};
 use crate::cluster::Regarding;
-use crate::index::{Index, NodeView, Owner, PodView, Unit, unit_of};
+use crate::index::{Index, NodeView, Owner, PodView, SliceEndpoint, Unit, unit_of};
 use crate::runtime::{Action, Context, Error};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,7 +30,8 @@ pub(crate) async fn reconcile<K: OwnerKind>(
     };
     let is_full = batch.is_full();
     count_endpoints(context, &state, &batch.units);
-    let plan = decide(&state);
+    let mut plan = decide(&state);
+    hold::<K>(context, &state, &mut plan);
     if !may_adopt::<K>(context, &state, &plan).await? {
         return Ok(Action::RequeueNow);
     }
@@ -51,7 +53,7 @@ pub(crate) async fn reconcile<K: OwnerKind>(
         None if state.is_deleting() => K::finish_deletion(context, owner).await,
         None => {
             let action = K::write_status(context, owner, None).await?;
-            finish(context, owner, action)
+            finish::<K>(context, owner, action)
         }
     }
 }
@@ -99,16 +101,18 @@ impl<'a> UnitBatch<'a> {
 }
 
 /// Ends the reconciliation of an owner whose units are done: retries with backoff what was held, and
-/// comes back when the wait for an endpoint that no slice has is over.
+/// comes back when the wait for an endpoint that no slice has, or for a replacement, is over.
 ///
 /// # Errors
 /// [`Error::NameTaken`] if something was held.
-fn finish(context: &Context, owner: &Owner, action: Action) -> Result<Action, Error> {
+fn finish<K: OwnerKind>(context: &Context, owner: &Owner, action: Action) -> Result<Action, Error> {
+    let replacement = advance::<K>(context, owner);
     if context.index().release_units(owner) {
         return Err(Error::NameTaken);
     }
     let (_, next) = absences(context, owner);
-    Ok(next.map_or(action, |next| action.at_most(next)))
+    let waits = [next, replacement].into_iter().flatten();
+    Ok(waits.fold(action, Action::at_most))
 }
 
 /// The units whose endpoints no slice has and that are not waited for any longer, and when the wait for
@@ -209,8 +213,14 @@ fn endpoints(
         pods = index.pods_of(owner, &names);
     }
     let is_unknown = selected.slices.iter().any(|slice| slice.is_unknown);
+    let service = selected.service.as_deref();
+    let port = service.and_then(|service| service.port(&selection.port));
+    // While a port is renamed the Service has the new name, and the slices still have the old one.
+    let has_port =
+        |it: &SliceEndpoint| port.is_some_and(|port| port_of_slice(port, &it.slice).is_some());
     let awaited = units.iter().filter(|unit| {
-        let is_present = endpoints.iter().any(|it| it.endpoint.address == **unit);
+        let mut of_unit = endpoints.iter().filter(|it| it.endpoint.address == **unit);
+        let is_present = of_unit.any(has_port);
         let mut of_unit = records.iter().filter(|record| unit_of(record) == &***unit);
         // Endpoints of a service that is another one now, or of pods that are gone, do not come back.
         if is_present || !of_unit.any(|record| may_return(index, record, selection)) {

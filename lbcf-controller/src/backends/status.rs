@@ -3,9 +3,12 @@
 use super::counts::{BackendCounts, OwnerCounts, OwnerView, count};
 use super::decide::usable;
 use super::plan::taken_message;
+use super::replacement;
 use super::service::SelectedService;
 use super::waiting::{BackendsView, waiting};
-use crate::api::{BackendOwner, Condition, Conditions, NamespacedKind, ObjectExt, reasons};
+use crate::api::{
+    BackendOwner, BackendRecord, Condition, Conditions, NamespacedKind, ObjectExt, reasons,
+};
 use crate::cluster::{FromWatched, Regarding, Wait, WaitEvent, ready};
 use crate::index::{Index, Indexed, LoadBalancerUse, Owner};
 use crate::process::text::in_full;
@@ -36,6 +39,14 @@ pub(crate) trait OwnerKind:
         status: &Self::Status,
         load_balancers: &BTreeMap<String, LoadBalancerUse>,
     ) -> Option<Wait>;
+
+    /// True if the load balancer of a record exists, whether or not it is still declared, and may be used.
+    fn has_load_balancer_of(
+        &self,
+        index: &Index,
+        status: &Self::Status,
+        record: &BackendRecord,
+    ) -> bool;
 
     fn set_counts(&self, status: &mut Self::Status, counts: &BackendCounts);
 
@@ -103,9 +114,7 @@ pub(crate) fn counted<K: OwnerKind>(
     }
     let index = &context.index();
     let load_balancers = object.load_balancers(index, &status);
-    let known = OwnerCounts::of(index, owner, usable(&load_balancers).count());
-    let units = |at_least| index.records.tallies.units(owner, at_least);
-    let counts = count(owner, object, &known, units);
+    let (known, counts) = counts(index, owner, object, &load_balancers);
     object.set_counts(&mut status, &counts);
     let service = object.service();
     let service = service.map(|service| SelectedService::of(index, owner, service));
@@ -121,8 +130,25 @@ pub(crate) fn counted<K: OwnerKind>(
     let wait = wait.or_else(|| waiting(&backends));
     let condition = ready(wait.as_ref(), object.meta().generation);
     let conditions = K::conditions(&mut status);
-    *conditions = conditions.with(condition, context.now());
+    let is_replacing = index.is_replacing(owner);
+    let replacing = replacement::condition(conditions, is_replacing, object.meta().generation);
+    for condition in std::iter::once(condition).chain(replacing) {
+        *conditions = conditions.with(condition, context.now());
+    }
     (status, wait)
+}
+
+/// The counts of an owner that can use these load balancers.
+pub(super) fn counts(
+    index: &Index,
+    owner: &Owner,
+    object: &dyn BackendOwner,
+    load_balancers: &BTreeMap<String, LoadBalancerUse>,
+) -> (OwnerCounts, BackendCounts) {
+    let known = OwnerCounts::of(index, owner, usable(load_balancers).count());
+    let units = |at_least| index.records.tallies.units(owner, at_least);
+    let counts = count(owner, object, &known, units);
+    (known, counts)
 }
 
 /// An owner in the index after its records were written, or could not be.

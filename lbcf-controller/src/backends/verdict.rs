@@ -203,7 +203,7 @@ impl VerdictRequest {
         }
     }
 
-    /// Those of the pods that are still neither ready nor being deleted, whole.
+    /// Those of the pods that are still neither ready nor being deleted nor finished, whole.
     async fn read_pods(
         &self,
         context: &Context,
@@ -239,7 +239,7 @@ impl VerdictRequest {
         pods.retain(|pod| {
             let view = PodView::of(pod);
             let is_same = uids.get(&view.key) == Some(&view.uid.as_str());
-            is_same && !view.is_available() && !view.deleting
+            is_same && !view.is_available() && !view.deleting && !view.finished
         });
         Ok(pods)
     }

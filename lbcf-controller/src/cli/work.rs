@@ -38,6 +38,11 @@ pub struct WorkArgs {
     #[arg(long, value_name = "DURATION", default_value = "3s", value_parser = duration::parse)]
     pub endpoint_grace_period: Duration,
 
+    /// Time that a backend which is not selected any more and can still serve waits until those that
+    /// replace it are registered; 0 turns it off
+    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration::parse)]
+    pub replacement_timeout: Duration,
+
     /// Period in which drivers that list listBackends in spec.webhooks are asked for their backends,
     /// to find those without a BackendRecord; 0 turns it off
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = audit_period)]
@@ -84,6 +89,7 @@ impl WorkArgs {
             resync_period: self.informer_resync_period,
             endpoint_grace_period: self.endpoint_grace_period,
             orphan_grace_period: self.orphan_grace_period,
+            replacement_timeout: self.replacement_timeout,
             audit_period: self.audit_period,
             ensure_at_start: self.ensure_at_start,
             workers: self.workers,

@@ -88,6 +88,7 @@ async fn follow(context: &Context, health: &HealthState, done: oneshot::Sender<(
         if listed.len() == WATCHED_KINDS
             && let Some(done) = done.take()
         {
+            context.index().begin_lead();
             // Without a receiver the controller is ending.
             let _ = done.send(());
         }

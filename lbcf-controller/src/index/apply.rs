@@ -204,6 +204,13 @@ impl Indexed for PodView {
                 }
                 requests.push(Request::high_if(may_deregister, owner.request_key()));
             }
+            if may_deregister {
+                // Its owners may no longer select it.
+                for (owner, unit) in index.leaving_of_pod(&key) {
+                    index.pending.mark(&owner, unit, true);
+                    requests.push(Request::high_if(true, owner.request_key()));
+                }
+            }
             let records = index.records.without_address(&key).map(RequestKey::Record);
             requests.extend(records.map(Request::normal));
         }

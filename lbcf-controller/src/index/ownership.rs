@@ -69,6 +69,8 @@ pub(crate) struct Neighbour {
     pub record: Arc<BackendRecord>,
     /// True if its parameters take precedence over the record's.
     pub takes_precedence: bool,
+    /// True if its deregistration may have begun.
+    pub is_deregistering: bool,
 }
 
 /// The smallest takes precedence: the age of the owner, then the names. A record has a new age
@@ -89,6 +91,7 @@ impl Index {
         let neighbours = neighbours
             .into_iter()
             .map(|(precedence, record)| Neighbour {
+                is_deregistering: self.is_deregistering(&record),
                 record,
                 takes_precedence: precedence < own,
             });

@@ -73,9 +73,9 @@ impl PodView {
         }
     }
 
-    /// True if it can be registered.
+    /// True if it can be registered. One that has ended cannot, even where its status still says that it is Ready.
     pub(crate) fn is_available(&self) -> bool {
-        !self.ip.is_empty() && self.ready && !self.deleting
+        !self.ip.is_empty() && self.ready && !self.deleting && !self.finished
     }
 
     /// True if it has an address and its phase is Running, ready or not.

@@ -1,9 +1,11 @@
 //! Backend records by owner and unit, load balancer, pod and address.
 
 use super::address::{Address, AddressHasher, AddressKey};
+use super::leaving::Leaving;
 use super::multi_map::MultiMap;
 use super::record_uids::RecordUids;
 use super::store::{Diff, Store};
+use super::successors::Deletions;
 use super::tallies::Tallies;
 use crate::api::{
     BackendRecord, Conditions, ObjectExt, ObjectKey, StringMap, condition_types, names,
@@ -18,6 +20,8 @@ pub(crate) struct Records {
     by_unit: MultiMap<(Owner, Unit), ObjectKey>,
     units: MultiMap<Owner, Unit>,
     pub(crate) tallies: Tallies,
+    pub(super) leaving: Leaving,
+    pub(super) deletions: Deletions,
     /// Those that are not being deleted.
     kept: MultiMap<Owner, ObjectKey>,
     by_load_balancer: MultiMap<RequestKey, ObjectKey>,
@@ -34,6 +38,7 @@ impl Records {
     /// Updates the indexes with a change of a record. Most changes are of its status only.
     pub(super) fn update(&mut self, key: &ObjectKey, diff: &Diff<BackendRecord>) {
         self.uids.update(key, diff);
+        self.deletions.update(key, diff);
         let is_moved = diff.is_change(|old, new| place_of(old) != place_of(new));
         let is_tallied = is_moved
             || diff.is_change(|old, new| counts_as_registered(old) != counts_as_registered(new));
@@ -50,7 +55,13 @@ impl Records {
                 self.set_place(key, record, is_present);
             }
             if is_tallied {
-                self.set_tally(record, is_present);
+                self.set_tally(key, record, is_present);
+            }
+            if is_moved
+                && !is_present
+                && let Some(owner) = Owner::of(record)
+            {
+                self.leaving.remove(&owner, key);
             }
             if has_address && let Some(address) = Address::of(record) {
                 let hash = self.hasher.hash(address);
@@ -78,9 +89,10 @@ impl Records {
         self.by_load_balancer.set(lb, key.clone(), is_present);
     }
 
-    fn set_tally(&mut self, record: &BackendRecord, is_present: bool) {
+    pub(super) fn set_tally(&mut self, key: &ObjectKey, record: &BackendRecord, is_present: bool) {
         if let Some(owner) = Owner::of(record)
             && counts_as_registered(record)
+            && !self.leaving.contains(key)
         {
             let unit = Unit::from(unit_of(record));
             match is_present {
@@ -119,9 +131,9 @@ impl Records {
         self.kept.get(owner)
     }
 
-    /// The number of records of an owner that are not being deleted.
+    /// The number of records of an owner that are not being deleted and do not wait to be.
     pub(crate) fn count_kept(&self, owner: &Owner) -> usize {
-        self.kept.count(owner)
+        self.kept.count(owner) - self.leaving.count_waiting(owner)
     }
 
     /// The number of readable records of a load balancer, which is named by its request.

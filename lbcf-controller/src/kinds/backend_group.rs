@@ -3,7 +3,8 @@
 //! Its backends are reconciled like a Bind's, by [`backends`](crate::backends).
 
 use crate::api::{
-    BackendGroup, BackendGroupStatus, Condition, ObjectExt, ObjectKey, names, reasons,
+    BackendGroup, BackendGroupStatus, BackendRecord, Condition, ObjectExt, ObjectKey, names,
+    reasons,
 };
 use crate::backends::{self, BackendCounts, OwnerKind, to_i32, write_counts};
 use crate::cluster::EventType::Normal;
@@ -56,6 +57,19 @@ impl OwnerKind for BackendGroup {
         let messages = std::iter::once(first).chain(others);
         let messages = some(messages.map(|(_, _, message)| message));
         Some(Wait::new(first.0, messages, first.1))
+    }
+
+    fn has_load_balancer_of(
+        &self,
+        index: &Index,
+        _status: &BackendGroupStatus,
+        record: &BackendRecord,
+    ) -> bool {
+        let namespace = self.metadata.namespace.as_deref().unwrap_or_default();
+        let spec = &record.spec;
+        let lb = index.get(&names::resolve(namespace, &spec.lb_name));
+        matches!(LoadBalancerUse::of(&lb, namespace), LoadBalancerUse::Usable(lb)
+            if lb.lb_info == spec.lb_info && lb.driver == spec.lb_driver)
     }
 
     fn set_counts(&self, status: &mut BackendGroupStatus, counts: &BackendCounts) {

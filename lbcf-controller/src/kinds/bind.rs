@@ -8,7 +8,7 @@ pub(crate) mod load_balancer;
 
 use crate::api::names::FINALIZER_LOAD_BALANCER;
 use crate::api::{
-    Bind, BindStatus, Condition, ConditionStatus, Conditions, ObjectExt, ObjectKey,
+    BackendRecord, Bind, BindStatus, Condition, ConditionStatus, Conditions, ObjectExt, ObjectKey,
     TargetLoadBalancer, TargetLoadBalancerStatus, condition_types, reasons,
 };
 use crate::backends;
@@ -72,6 +72,21 @@ impl OwnerKind for Bind {
         let problems = some(problems);
         let reason = reasons::LOAD_BALANCERS_NOT_READY;
         (!problems.is_empty()).then(|| Wait::new(reason, problems, WaitEvent::Elsewhere))
+    }
+
+    fn has_load_balancer_of(
+        &self,
+        _index: &Index,
+        status: &BindStatus,
+        record: &BackendRecord,
+    ) -> bool {
+        let spec = &record.spec;
+        status.load_balancer_statuses.iter().any(|entry| {
+            entry.name == spec.lb_name
+                && entry.driver == spec.lb_driver
+                && entry.lb_info == spec.lb_info
+                && entry.conditions.is_true(condition_types::CREATED)
+        })
     }
 
     fn set_counts(&self, status: &mut BindStatus, counts: &BackendCounts) {

@@ -26,6 +26,9 @@ pub struct Options {
     /// from one to another, before it is deregistered; default 3 s. One that is terminating
     /// is deregistered at once.
     pub endpoint_grace_period: Duration,
+    /// Time that a backend which is not wanted any more and can still serve waits for those that replace it to be
+    /// registered; default 2 min, 0 for none.
+    pub replacement_timeout: Duration,
     /// Period in which the backends that are registered with load balancers are compared with the
     /// BackendRecords; default 10 min, 0 for never.
     pub audit_period: Duration,
@@ -74,6 +77,7 @@ impl Default for Options {
             min_ensure_period: Duration::from_secs(10),
             orphan_grace_period: Duration::from_secs(60),
             endpoint_grace_period: Duration::from_secs(3),
+            replacement_timeout: Duration::from_secs(120),
             audit_period: Duration::from_secs(600),
             dry_run: false,
             workers: 256,

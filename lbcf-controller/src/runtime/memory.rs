@@ -49,6 +49,10 @@ struct Notes {
     status_written: Option<Instant>,
     /// Since when the record is known to have no owner.
     ownerless: Option<Instant>,
+    /// Since when the record's deletion waits for another record.
+    superseded: Option<Instant>,
+    /// Since when backends of the owner are being replaced; `Some(None)` if this process has ended that.
+    replacing: Option<Option<Instant>>,
     /// Since when addresses of the owner are in no EndpointSlice.
     absent: BTreeMap<Unit, Instant>,
 }
@@ -269,10 +273,41 @@ impl Memory {
         grace_period: Duration,
     ) -> Duration {
         self.with(record, |notes| {
-            let since = notes.ownerless.filter(|_| is_ownerless);
-            notes.ownerless = is_ownerless.then(|| since.unwrap_or_else(Instant::now));
-            since.map_or(grace_period, |it| grace_period.saturating_sub(it.elapsed()))
+            rest_of(&mut notes.ownerless, is_ownerless, grace_period)
         })
+    }
+
+    /// The rest of the time that a record's deletion waits for another record, which begins when that is found.
+    pub(crate) fn successor_wait(
+        &self,
+        record: &RequestKey,
+        has_successor: bool,
+        timeout: Duration,
+    ) -> Duration {
+        self.with(record, |notes| {
+            rest_of(&mut notes.superseded, has_successor, timeout)
+        })
+    }
+
+    /// How long backends of an owner have been being replaced. `stored` is when that began according to an earlier
+    /// process.
+    pub(crate) fn replacing(&self, owner: &RequestKey, stored: Option<Timestamp>) -> Duration {
+        let now = Instant::now();
+        let lasted = |stored| Duration::try_from(self.wall_clock.now().duration_since(stored));
+        self.with(owner, |notes| {
+            let stored = stored.filter(|_| notes.replacing.is_none());
+            let earlier = stored.and_then(|stored| now.checked_sub(lasted(stored).ok()?));
+            let known = notes.replacing.flatten();
+            let since = known.or(earlier).unwrap_or(now);
+            notes.replacing = Some(Some(since));
+            now.duration_since(since)
+        })
+    }
+
+    pub(crate) fn end_replacement(&self, owner: &RequestKey) {
+        self.with(owner, |notes| {
+            notes.replacing = notes.replacing.map(|_| None);
+        });
     }
 
     /// The rest of the time that a unit without an endpoint is waited for: one that moves to another slice is
@@ -311,6 +346,13 @@ impl Memory {
             )
         })
     }
+}
+
+/// The rest of a time that begins when this is first called with `is_waiting`.
+fn rest_of(began: &mut Option<Instant>, is_waiting: bool, time: Duration) -> Duration {
+    let since = began.filter(|_| is_waiting);
+    *began = is_waiting.then(|| since.unwrap_or_else(Instant::now));
+    since.map_or(time, |since| time.saturating_sub(since.elapsed()))
 }
 
 /// None if the time has come.

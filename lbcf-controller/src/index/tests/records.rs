@@ -233,3 +233,86 @@ fn any_change_of_a_record_leaves_the_indexes_as_if_it_had_always_been_so() {
         }
     }
 }
+
+#[test]
+fn d90_a_record_that_waits_to_leave_does_not_count_until_it_is_wanted_again() {
+    let registered = |name, version| {
+        let mut record = with_address(record(name, version));
+        let status = record.status.get_or_insert_default();
+        status.conditions = vec![Condition::met(condition_types::REGISTERED, Some(1))];
+        record
+    };
+    let mut index = Index::default();
+    let owner = of_group("web");
+    for (name, version) in [("a", 1), ("b", 2)] {
+        Indexed::apply(&mut index, StoreEvent::Apply(registered(name, version)));
+    }
+    let counts = |index: &Index| {
+        let records = &index.records;
+        (records.tallies.records(&owner), records.count_kept(&owner))
+    };
+    assert!(index.leave(&owner, key("a")) && index.leave(&owner, key("a")));
+    assert_eq!((counts(&index), index.is_replacing(&owner)), ((1, 1), true));
+    // Its status may change meanwhile.
+    let mut unregistered = registered("a", 3);
+    unregistered.status.as_mut().unwrap().conditions.clear();
+    Indexed::apply(&mut index, StoreEvent::Apply(unregistered));
+    Indexed::apply(&mut index, StoreEvent::Apply(registered("a", 4)));
+    assert_eq!(counts(&index), (1, 1));
+    index.stay(&owner, &key("a"));
+    assert_eq!(
+        (counts(&index), index.is_replacing(&owner)),
+        ((2, 2), false)
+    );
+
+    index.leave(&owner, key("a"));
+    assert_eq!(index.release_leaving(&owner), 1);
+    assert!(!index.leave(&owner, key("a")), "it has waited");
+    Indexed::apply(&mut index, StoreEvent::Apply(deleting(registered("a", 5))));
+    assert_eq!((counts(&index), index.has_leaving()), ((1, 1), false));
+}
+
+#[test]
+fn d91_a_deletion_that_the_leader_has_seen_has_not_begun_to_deregister() {
+    let mut index = Index::default();
+    let is_deregistering = |index: &Index| {
+        let record = index.find::<BackendRecord>(&key("r")).unwrap();
+        index.is_deregistering(&record)
+    };
+    let leaves = || deleting(with_address(record("r", 2)));
+    Indexed::apply(&mut index, StoreEvent::Apply(with_address(record("r", 1))));
+    assert!(!is_deregistering(&index));
+    Indexed::apply(&mut index, StoreEvent::Apply(leaves()));
+    assert!(!is_deregistering(&index));
+    index.begin_deregistration(&leaves());
+    assert!(is_deregistering(&index));
+
+    // Another leader may have begun before.
+    let mut index = Index::default();
+    Indexed::apply(&mut index, StoreEvent::Apply(with_address(record("r", 1))));
+    Indexed::apply(&mut index, StoreEvent::Apply(leaves()));
+    index.begin_lead();
+    assert!(is_deregistering(&index));
+}
+
+#[test]
+fn d91_the_successor_of_a_record_is_to_register_the_same_port_at_the_same_load_balancer() {
+    let mut index = Index::default();
+    let leaves = deleting(with_address(record("r", 1)));
+    Indexed::apply(&mut index, StoreEvent::Apply(leaves.clone()));
+    let mut other = record("other", 2);
+    let mut successor = |version: u64, change: &dyn Fn(&mut BackendRecord)| {
+        other.metadata.resource_version = Some(version.to_string());
+        change(&mut other);
+        Indexed::apply(&mut index, StoreEvent::Apply(other.clone()));
+        index.successor(&leaves)
+    };
+    let found = Some("other".to_owned());
+    assert_eq!(successor(3, &|_| {}), found, "it has no address yet");
+    assert_eq!(
+        successor(4, &|it| it.status = with_address(record("", 0)).status),
+        found
+    );
+    let elsewhere = |it: &mut BackendRecord| it.spec.lb_info = [("id", "other")].into();
+    assert_eq!(successor(5, &elsewhere), None);
+}

@@ -116,6 +116,8 @@ impl Reconciler<'_> {
         mut request: DeregisterBackend,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
+        let context = self.reporter.context;
+        context.index().begin_deregistration(self.record);
         let call = operate::<DeregisterBackend>(self.operand(), driver, "Deregister", request);
         match call.await {
             Ok(_) => self.remove_finalizer().await,

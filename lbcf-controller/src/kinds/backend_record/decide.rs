@@ -25,6 +25,12 @@ pub(crate) struct RecordState {
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
     /// The other records with the same address on the same load balancer.
     pub neighbours: Vec<Neighbour>,
+    /// True if its deregistration may have begun.
+    pub is_deregistering: bool,
+    /// While it is being deleted: the record of another name that is to register the same backend.
+    pub successor: Option<String>,
+    /// The time that its deletion still waits for that record.
+    pub successor_wait: Duration,
     /// True if its pod is available, its node exists, or its endpoint is ready.
     pub backend_is_available: bool,
     /// When it is ensured again although it is registered.
@@ -108,11 +114,12 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
             RecordAction::Wait(RecordWait::BackendUnavailable)
         };
     }
-    let mut neighbours = state.neighbours.iter().map(|neighbour| &neighbour.record);
+    let mut neighbours = state.neighbours.iter();
     if !status.conditions.is_true(condition_types::REGISTERED)
-        && let Some(deleting) = neighbours.find(|other| other.is_deleting())
+        && let Some(deleting) = neighbours.find(|other| other.is_deregistering)
     {
-        return RecordAction::Wait(RecordWait::Neighbour(deleting.name_any()));
+        let name = deleting.record.name_any();
+        return RecordAction::Wait(RecordWait::Neighbour(name));
     }
     RecordAction::Ensure(EnsureBackend {
         record_id: record_id("ensureBackend", record),
@@ -132,6 +139,12 @@ fn decide_deletion(state: &RecordState, status: &BackendRecordStatus) -> RecordA
     let mut neighbours = state.neighbours.iter().map(|neighbour| &neighbour.record);
     if let Some(keeper) = neighbours.find(|other| counts_as_registered(other)) {
         return RecordAction::RemoveFinalizerOfShared(keeper.name_any());
+    }
+    let may_wait = state.backend_is_available && !state.is_deregistering;
+    if let Some(successor) = state.successor.as_ref().filter(|_| may_wait)
+        && !state.successor_wait.is_zero()
+    {
+        return RecordAction::Wait(RecordWait::Successor(successor.clone()));
     }
     if let Some(action) = blocked(state) {
         return action;
@@ -221,6 +234,8 @@ pub(crate) enum RecordWait {
     BackendUnavailable,
     /// The record of this name has not deregistered the same address.
     Neighbour(String),
+    /// The record of this name is to register the same backend, which then need not be deregistered.
+    Successor(String),
     /// The owner that its labels name has neither adopted nor deleted it.
     Adoption,
 }
@@ -237,6 +252,11 @@ impl RecordWait {
             Self::Neighbour(other) => Wait::new(
                 reasons::DELAYED_ENSURE,
                 format!("waiting: BackendRecord {other} is deregistering the same address"),
+                WaitEvent::Progress,
+            ),
+            Self::Successor(other) => Wait::new(
+                reasons::DELAYED_DEREGISTER,
+                format!("waiting: BackendRecord {other} is to register the same backend"),
                 WaitEvent::Progress,
             ),
             Self::Adoption => Wait::new(

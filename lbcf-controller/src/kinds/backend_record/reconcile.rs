@@ -178,13 +178,18 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
         let node = ObjectKey::new("", service.node_name.clone());
         index.find::<NodeView>(&node).is_some()
     } else {
-        false
+        record.spec.static_addr.is_some()
     };
     let request_key = RequestKey::Record(key.clone());
     let ownership = index.ownership(&record);
     let (memory, grace_period) = (&context.memory, context.options.orphan_grace_period);
     let is_ownerless = ownership == Ownership::Ownerless;
+    let successor = index.successor(&record);
+    let timeout = context.options.replacement_timeout;
     Some(RecordState {
+        is_deregistering: index.is_deregistering(&record),
+        successor_wait: memory.successor_wait(&request_key, successor.is_some(), timeout),
+        successor,
         owner_wait: memory.owner_wait(&request_key, is_ownerless, grace_period),
         ownership,
         driver,

@@ -17,6 +17,8 @@ use std::time::Duration;
 /// The interval at which a record that can be adopted checks whether it still can. Usually an event enqueues
 /// it; none follows when an owner that cannot be parsed is deleted.
 const ADOPTION_INTERVAL: Duration = Duration::from_secs(60);
+/// The same for a record that waits for another one. None follows when that is deleted without an address.
+const SUCCESSOR_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Reconciler<'_> {
     pub(super) async fn report_driver(
@@ -37,6 +39,7 @@ impl Reconciler<'_> {
             .await?;
         Ok(match wait {
             RecordWait::Adoption => action.at_most(ADOPTION_INTERVAL),
+            RecordWait::Successor(_) => action.at_most(SUCCESSOR_INTERVAL),
             _ => action,
         })
     }
@@ -45,9 +48,10 @@ impl Reconciler<'_> {
         if let Some(left) = self.reporter.unreported(wait) {
             return Ok(Action::RequeueAfter(left));
         }
-        // Until its owner decides, its backend stays as it is.
+        // Until its owner decides, or another record has its backend, that stays as it is.
         let conditions = self.status().conditions;
-        let stays = wait.reason == reasons::AWAITING_ADOPTION
+        let stays = [reasons::AWAITING_ADOPTION, reasons::DELAYED_DEREGISTER]
+            .contains(&wait.reason)
             && conditions.is_true(condition_types::REGISTERED);
         if !stays {
             self.write_unregistered(wait.reason, &wait.message).await?;

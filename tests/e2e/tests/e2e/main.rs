@@ -35,6 +35,7 @@ mod permissions;
 mod readiness_gate;
 mod records;
 mod remote;
+mod replacement;
 mod requests;
 mod restore;
 mod same_address;

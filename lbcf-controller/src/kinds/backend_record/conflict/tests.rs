@@ -29,6 +29,7 @@ fn neighbours(records: &[BackendRecord], preceding: usize) -> Vec<Neighbour> {
         .map(|(number, record)| Neighbour {
             record: Arc::new(record.clone()),
             takes_precedence: number < preceding,
+            is_deregistering: false,
         });
     neighbours.collect()
 }

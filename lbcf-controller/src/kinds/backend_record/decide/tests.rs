@@ -46,6 +46,9 @@ fn state(record: BackendRecord) -> RecordState {
         owner_wait: Duration::ZERO,
         driver: Lookup::Found(Arc::new(driver)),
         neighbours: Vec::new(),
+        is_deregistering: false,
+        successor: None,
+        successor_wait: Duration::ZERO,
         backend_is_available: true,
         due: Due::Never,
     }
@@ -58,6 +61,7 @@ fn with_neighbour(
 ) -> RecordState {
     RecordState {
         neighbours: vec![Neighbour {
+            is_deregistering: neighbour.is_deleting(),
             record: Arc::new(neighbour),
             takes_precedence,
         }],
@@ -269,6 +273,31 @@ fn u20_d31_only_the_last_of_two_deregisters_the_address() {
 }
 
 #[test]
+fn d90_a_backend_that_another_record_is_to_register_is_not_deregistered() {
+    let wanted = || RecordState {
+        successor: Some("b".into()),
+        successor_wait: Duration::from_secs(1),
+        ..state(deleting(rests("a")))
+    };
+    let waits = RecordAction::Wait(RecordWait::Successor("b".into()));
+    assert_eq!(decide(&wanted()), waits);
+    let ended = |change: fn(&mut RecordState)| {
+        let mut state = wanted();
+        change(&mut state);
+        action(&state)
+    };
+    assert_eq!(ended(|it| it.successor_wait = Duration::ZERO), "Deregister");
+    assert_eq!(ended(|it| it.backend_is_available = false), "Deregister");
+    // The driver may be deregistering it already.
+    assert_eq!(ended(|it| it.is_deregistering = true), "Deregister");
+    // The successor is ensured meanwhile.
+    let mut successor = with_neighbour(with_address(record("b")), deleting(rests("a")), false);
+    assert_eq!(action(&successor), "Wait");
+    successor.neighbours[0].is_deregistering = false;
+    assert_eq!(action(&successor), "Ensure");
+}
+
+#[test]
 fn b123_deregistering_sends_what_was_registered() {
     let RecordAction::Deregister(request) = decide(&state(deleting(rests("a")))) else {
         panic!()
@@ -413,6 +442,12 @@ fn d44_each_reason_names_what_a_record_waits_for() {
             RecordWait::Neighbour("b".into()),
             pod(),
             "DelayedEnsureBackend",
+            "BackendRecord b",
+        ),
+        (
+            RecordWait::Successor("b".into()),
+            pod(),
+            "DelayedDeregisterBackend",
             "BackendRecord b",
         ),
         (
