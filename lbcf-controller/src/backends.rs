@@ -5,6 +5,7 @@ mod backend;
 mod counts;
 mod decide;
 mod execute;
+mod hold;
 mod plan;
 mod pods;
 mod reconcile;

@@ -8,8 +8,10 @@
 mod address;
 mod apply;
 mod binds;
+mod deletions;
 mod endpoints;
 mod gates;
+mod handover;
 mod leaving;
 mod load_balancer_use;
 mod look_up;
@@ -27,7 +29,6 @@ mod service_classes;
 mod services;
 mod slices;
 mod store;
-mod successors;
 mod tallies;
 mod users;
 

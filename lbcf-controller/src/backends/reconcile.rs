@@ -2,7 +2,7 @@
 
 use super::decide::{BackendsState, Candidates, decide};
 use super::execute::{PlanOutcome, execute, may_adopt};
-use super::replacement::{advance, hold};
+use super::hold::{advance, hold};
 use super::service::{CandidateNode, EndpointCandidates, SelectedService, port_of_slice, tallies};
 use super::status::{OwnerKind, report_refusal};
 use super::verdict::enqueue_verdict;

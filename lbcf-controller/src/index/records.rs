@@ -1,11 +1,11 @@
 //! Backend records by owner and unit, load balancer, pod and address.
 
 use super::address::{Address, AddressHasher, AddressKey};
+use super::deletions::Deletions;
 use super::leaving::Leaving;
 use super::multi_map::MultiMap;
 use super::record_uids::RecordUids;
 use super::store::{Diff, Store};
-use super::successors::Deletions;
 use super::tallies::Tallies;
 use crate::api::{
     BackendRecord, Conditions, ObjectExt, ObjectKey, StringMap, condition_types, names,

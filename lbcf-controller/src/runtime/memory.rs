@@ -289,7 +289,7 @@ impl Memory {
         })
     }
 
-    /// How long backends of an owner have been being replaced. `stored` is when that began according to an earlier
+    /// The time since the replacement of an owner's backends began. `stored` is when that began according to an earlier
     /// process.
     pub(crate) fn replacing(&self, owner: &RequestKey, stored: Option<Timestamp>) -> Duration {
         let now = Instant::now();

@@ -8,7 +8,7 @@ use super::layout::{Layout, ListKind};
 use super::managers::{ManagedFields, ManagedFieldsEntry, Manager};
 use super::merge::merge;
 use super::ownership::{
-    changes, empty_object, manager_name, reconcile_with_schema, reset, unowned, updated,
+    UNOWNED, changes, empty_object, manager_name, reconcile_with_schema, reset, updated,
 };
 use crate::object::{Object, object, text, uid};
 use crate::resources::Kind;
@@ -91,7 +91,7 @@ impl Apply {
         };
         let own = self.as_manager(kind, true);
         if let Some(mut entry) = managers.take(&own) {
-            entry.set = entry.set.difference(&unowned());
+            entry.set = entry.set.difference(&UNOWNED);
             if next != live {
                 entry.time = Some(now.to_owned());
             }

@@ -36,19 +36,16 @@ impl FieldSet {
         }
     }
 
-    fn path(names: &[&str]) -> Self {
-        let mut set = Self::leaf();
-        for name in names.iter().rev() {
-            let mut outer = Self::default();
-            outer.children.insert(format!("f:{name}"), set);
-            set = outer;
+    pub(super) fn of_paths(paths: &[&[&str]]) -> Self {
+        let mut set = Self::default();
+        for path in paths {
+            let mut node = &mut set;
+            for name in *path {
+                node = node.children.entry(format!("f:{name}")).or_default();
+            }
+            node.member = true;
         }
         set
-    }
-
-    pub(super) fn of_paths(paths: &[&[&str]]) -> Self {
-        let sets = paths.iter().map(|path| Self::path(path));
-        sets.fold(Self::default(), |all, set| all.union(&set))
     }
 
     pub(super) fn is_empty(&self) -> bool {

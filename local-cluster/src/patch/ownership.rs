@@ -1,5 +1,7 @@
 //! Managed fields after creates and updates: the manager owns the fields that it changes.
 
+use std::sync::LazyLock;
+
 use serde_json::{Value, json};
 
 use super::compare::{Comparison, compare_objects};
@@ -10,19 +12,21 @@ use crate::object::{self, Object, at, child};
 use crate::resources::Kind;
 
 /// Fields that no manager owns.
-const UNOWNED: [&[&str]; 11] = [
-    &["apiVersion"],
-    &["kind"],
-    &["metadata"],
-    &["metadata", "name"],
-    &["metadata", "namespace"],
-    &["metadata", "creationTimestamp"],
-    &["metadata", "selfLink"],
-    &["metadata", "uid"],
-    &["metadata", "generation"],
-    &["metadata", "managedFields"],
-    &["metadata", "resourceVersion"],
-];
+pub(super) static UNOWNED: LazyLock<FieldSet> = LazyLock::new(|| {
+    FieldSet::of_paths(&[
+        &["apiVersion"],
+        &["kind"],
+        &["metadata"],
+        &["metadata", "name"],
+        &["metadata", "namespace"],
+        &["metadata", "creationTimestamp"],
+        &["metadata", "selfLink"],
+        &["metadata", "uid"],
+        &["metadata", "generation"],
+        &["metadata", "managedFields"],
+        &["metadata", "resourceVersion"],
+    ])
+});
 
 /// Fields of a new object that the server sets because the client omits them.
 #[derive(Clone, Debug, Default)]
@@ -119,7 +123,7 @@ pub(super) fn updated(
     managers.remove(&changes.removed);
     let set = changes.set();
     managers.remove(&set);
-    let set = set.difference(&unowned());
+    let set = set.difference(&UNOWNED);
     if !set.is_empty() {
         let before = managers.take(&by).map(|entry| entry.set);
         managers.0.push(ManagedFieldsEntry {
@@ -155,10 +159,6 @@ pub(super) fn reset(kind: &Kind, subresource: &str) -> FieldSet {
         _ => &[],
     };
     FieldSet::of_paths(paths)
-}
-
-pub(super) fn unowned() -> FieldSet {
-    FieldSet::of_paths(&UNOWNED)
 }
 
 /// Adjusts owned fields to a schema that may have changed.

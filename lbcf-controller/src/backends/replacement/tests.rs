@@ -1,6 +1,7 @@
 use super::*;
 use crate::api::{EndpointBackendRecord, PodBackendRecord, names::ANNOTATION_SOURCE};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 fn pod(ip: &str) -> PodView {
     PodView {
@@ -45,7 +46,8 @@ fn d90_a_backend_waits_that_serves_at_the_address_it_was_registered_with() {
 fn d90_what_cannot_serve_leaves_at_once() {
     let of_pod = record(|_| {});
     assert!(!may_wait(&of_pod, None), "its pod is gone");
-    let pods: [(&str, fn(&mut PodView)); 4] = [
+    type Change<T> = (&'static str, fn(&mut T));
+    let pods: [Change<PodView>; 4] = [
         ("another pod of its name", |it| it.ip = "10.0.0.9".into()),
         ("not ready", |it| it.ready = false),
         ("being deleted", |it| it.deleting = true),
@@ -56,10 +58,10 @@ fn d90_what_cannot_serve_leaves_at_once() {
         change(&mut pod);
         assert!(!may_wait(&of_pod, Some(&pod)), "{name}");
     }
-    let records: [(&str, fn(&mut BackendRecord)); 2] = [
+    let records: [Change<BackendRecord>; 2] = [
         ("never registered", |it| it.status = None),
         ("of the original controller", |it| {
-            it.metadata.annotations = None
+            it.metadata.annotations = None;
         }),
     ];
     for (name, change) in records {

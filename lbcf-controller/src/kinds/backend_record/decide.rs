@@ -118,8 +118,7 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
     if !status.conditions.is_true(condition_types::REGISTERED)
         && let Some(deleting) = neighbours.find(|other| other.is_deregistering)
     {
-        let name = deleting.record.name_any();
-        return RecordAction::Wait(RecordWait::Neighbour(name));
+        return RecordAction::Wait(RecordWait::Neighbour(deleting.record.name_any()));
     }
     RecordAction::Ensure(EnsureBackend {
         record_id: record_id("ensureBackend", record),
