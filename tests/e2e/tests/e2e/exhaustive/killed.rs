@@ -140,6 +140,9 @@ fn kill_at_webhook(
 
 /// Where a controller can be killed. Status writes are batched by time, so some runs make one more
 /// than others: the points are those that all of the undisturbed runs have.
+///
+/// What is stored before a write is what is stored after the write or call before it, and what is after a response is what is
+/// when the call was received and completed: of these, only the first of each target is a point of its own.
 fn kill_points(runs: &[RunCounts]) -> Vec<(KillPoint, AfterKill)> {
     let common = |counts_of: fn(&RunCounts) -> &BTreeMap<String, usize>| {
         let least = |name: &String| {
@@ -163,12 +166,15 @@ fn kill_points(runs: &[RunCounts]) -> Vec<(KillPoint, AfterKill)> {
     };
     let received = |(webhook, nth)| KillPoint::WebhookReceived(webhook, nth);
     let answered = |(webhook, nth)| KillPoint::WebhookAnswered(webhook, nth);
-    let before = writes.iter().cloned().map(write(WriteMoment::Before));
+    fn first(points: &[(String, usize)]) -> impl Iterator<Item = (String, usize)> {
+        points.iter().filter(|(_, nth)| *nth == 0).cloned()
+    }
+    let before = first(&writes).map(write(WriteMoment::Before));
     let after = || writes.iter().cloned().map(write(WriteMoment::After));
     let continuing = before
         .chain(after())
         .chain(webhooks.iter().cloned().map(received))
-        .chain(webhooks.iter().cloned().map(answered))
+        .chain(first(&webhooks).map(answered))
         .map(|point| (point, AfterKill::Continue));
     let deleting = after()
         .chain(webhooks.iter().cloned().map(received))
