@@ -17,6 +17,7 @@ mod waiting;
 
 pub(crate) use backend::{Backend, endpoint_record_name, node_source, source_of};
 pub(crate) use counts::{BackendCounts, to_i32};
+pub(crate) use decide::usable;
 pub(crate) use pods::{pod_port, ports};
 pub(crate) use reconcile::reconcile;
 pub(crate) use service::{

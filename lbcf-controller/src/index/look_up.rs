@@ -209,6 +209,11 @@ impl Index {
         keys.filter_map(|key| self.find(&key)).collect()
     }
 
+    /// The owners that select a pod.
+    pub(crate) fn owners_selecting(&self, pod: &ObjectKey) -> impl Iterator<Item = &Owner> {
+        self.selections.of_pod.get(pod)
+    }
+
     /// True if an owner selects a pod that is neither available nor being deleted.
     pub(crate) fn has_unready_pods(&self, owner: &Owner) -> bool {
         self.selections.unready.get(owner).next().is_some()

@@ -6,5 +6,6 @@ mod conflict;
 mod decide;
 mod reconcile;
 mod report;
+mod successor;
 
 pub(crate) use reconcile::reconcile;

@@ -27,7 +27,7 @@ pub(crate) struct RecordState {
     pub neighbours: Vec<Neighbour>,
     /// True if its deregistration may have begun.
     pub is_deregistering: bool,
-    /// While it is being deleted: the record of another name that is to register the same backend.
+    /// While it is being deleted: the record or owner that is to register the same backend.
     pub successor: Option<String>,
     /// The time that its deletion still waits for that record.
     pub successor_wait: Duration,
@@ -233,7 +233,7 @@ pub(crate) enum RecordWait {
     BackendUnavailable,
     /// The record of this name has not deregistered the same address.
     Neighbour(String),
-    /// The record of this name is to register the same backend, which then need not be deregistered.
+    /// This record or owner is to register the same backend, which then need not be deregistered.
     Successor(String),
     /// The owner that its labels name has neither adopted nor deleted it.
     Adoption,
@@ -255,7 +255,7 @@ impl RecordWait {
             ),
             Self::Successor(other) => Wait::new(
                 reasons::DELAYED_DEREGISTER,
-                format!("waiting: BackendRecord {other} is to register the same backend"),
+                format!("waiting: {other} is to register the same backend"),
                 WaitEvent::Progress,
             ),
             Self::Adoption => Wait::new(

@@ -3,6 +3,7 @@
 use super::backend::is_endpoint_available;
 use super::conflict::{Sharing, sharing};
 use super::decide::{RecordAction, RecordState, decide};
+use super::successor::successor;
 use crate::api::names::{self, FINALIZER_BACKEND_RECORD, FINALIZER_DRIVER};
 use crate::api::{
     BackendRecord, BackendRecordStatus, LoadBalancerDriver, ObjectExt, ObjectKey, reasons,
@@ -184,7 +185,7 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
     let ownership = index.ownership(&record);
     let (memory, grace_period) = (&context.memory, context.options.orphan_grace_period);
     let is_ownerless = ownership == Ownership::Ownerless;
-    let successor = index.successor(&record);
+    let successor = successor(&index, &record);
     let timeout = context.options.replacement_timeout;
     Some(RecordState {
         is_deregistering: index.is_deregistering(&record),

@@ -275,11 +275,11 @@ fn u20_d31_only_the_last_of_two_deregisters_the_address() {
 #[test]
 fn d90_a_backend_that_another_record_is_to_register_is_not_deregistered() {
     let wanted = || RecordState {
-        successor: Some("b".into()),
+        successor: Some("BackendRecord b".into()),
         successor_wait: Duration::from_secs(1),
         ..state(deleting(rests("a")))
     };
-    let waits = RecordAction::Wait(RecordWait::Successor("b".into()));
+    let waits = RecordAction::Wait(RecordWait::Successor("BackendRecord b".into()));
     assert_eq!(decide(&wanted()), waits);
     let ended = |change: fn(&mut RecordState)| {
         let mut state = wanted();
@@ -445,7 +445,7 @@ fn d44_each_reason_names_what_a_record_waits_for() {
             "BackendRecord b",
         ),
         (
-            RecordWait::Successor("b".into()),
+            RecordWait::Successor("BackendRecord b".into()),
             pod(),
             "DelayedDeregisterBackend",
             "BackendRecord b",

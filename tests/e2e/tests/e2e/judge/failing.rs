@@ -5,7 +5,7 @@ use crate::concurrently::run_concurrently;
 use http::StatusCode;
 use lbcf_controller::api::FailurePolicy;
 use lbcf_e2e::manifests::NAMESPACE;
-use lbcf_e2e::{ProxyAction, World, until};
+use lbcf_e2e::{ProxyAction, World};
 use serde_json::json;
 use std::time::Duration;
 
