@@ -114,6 +114,19 @@ impl World {
         .await;
     }
 
+    /// Waits until there are so many records, and each says that it is registered.
+    pub async fn until_registered(&self, count: usize) {
+        until(&format!("{count} records are registered"), async || {
+            let records: Vec<BackendRecord> = self.all().await;
+            let is_registered = |record: &BackendRecord| {
+                let status = record.status.as_ref();
+                status.is_some_and(|status| status.conditions.is_true("Registered"))
+            };
+            (records.len() == count && records.iter().all(is_registered)).then_some(())
+        })
+        .await;
+    }
+
     /// A Bind's status of one of its load balancers.
     pub async fn entry(&self, bind: &str, lb: &str) -> Option<TargetLoadBalancerStatus> {
         let bind = self.api::<Bind>(NAMESPACE).get_opt(bind).await;

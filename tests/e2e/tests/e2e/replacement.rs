@@ -39,7 +39,7 @@ async fn setup_group(options: Options) -> (World, DriverProxy, JoinHandle<()>) {
     let (world, proxy, controller) = setup(options).await;
     world.create(&manifests::group(GROUP, &[LB])).await;
     world.until_targets(&BLUE, "50").await;
-    world.until_settled().await;
+    world.until_registered(BLUE.len()).await;
     (world, proxy, controller)
 }
 
@@ -110,7 +110,7 @@ async fn moves<K: NamespacedKind, S: NamespacedKind>(
     selects: &str,
 ) {
     world.until_targets(&BLUE, "50").await;
-    world.until_settled().await;
+    world.until_registered(BLUE.len()).await;
     let registered = proxy.calls_of(ENSURE).len();
     let latch = hold(proxy, ENSURE);
     select::<S>(world, selects, "green").await;

@@ -246,11 +246,8 @@ async fn loses_nothing((change, seed): (Change, u64)) {
         }
     }
     change.prepare(&world).await;
-    world.until_settled().await;
-    until("backends", async || {
-        (world.targets_count() >= 2).then_some(())
-    })
-    .await;
+    let all = usize::from(change == Change::GroupsSwap) * GREEN.len() + BLUE.len();
+    world.until_registered(all).await;
     let refused = until("green-1 has an address", async || {
         let pod = world.get::<Pod>("green-1").await;
         pod.status?.pod_ip
