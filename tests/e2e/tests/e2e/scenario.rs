@@ -18,6 +18,8 @@ use serde_json::json;
 pub(crate) enum Scenario {
     /// A load balancer and a group of pods.
     Pods,
+    /// A group whose selector moves to another pod and back.
+    Replacement,
     /// A group on a service's node port.
     Service,
     /// A group on a service's endpoints.
@@ -41,8 +43,9 @@ pub(crate) enum Scenario {
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Pods,
+        Self::Replacement,
         Self::Service,
         Self::Endpoints,
         Self::Static,
@@ -59,6 +62,7 @@ impl Scenario {
     pub(crate) async fn run(self, world: &World) {
         match self {
             Self::Pods => run_with_pods(world).await,
+            Self::Replacement => run_with_a_replacement(world).await,
             Self::Service => run_with_a_service(world).await,
             Self::Endpoints => run_with_endpoints(world).await,
             Self::Static => run_with_addresses(world).await,
@@ -111,6 +115,23 @@ async fn run_with_pods(world: &World) {
         (observed.len() == 1 && observed[0].attributes["chargeType"] == "MONTHLY").then_some(())
     })
     .await;
+    world.delete_basics().await;
+}
+
+async fn run_with_a_replacement(world: &World) {
+    world.register_basics(2).await;
+    let mut green = manifests::pod("web-2");
+    let labels = green.metadata.labels.get_or_insert_default();
+    labels.insert("app".into(), "green".into());
+    world.create(&green).await;
+    for (app, pods) in [("green", &["web-2"][..]), ("web", &["web-0", "web-1"])] {
+        let selector = json!({"app": app});
+        let spec = json!({"pods": {"byLabel": {"selector": selector}}});
+        let spec = json!({ "spec": spec });
+        world.patch::<BackendGroup>(NAMESPACE, GROUP, spec).await;
+        world.until_targets(pods, "50").await;
+        world.until_settled().await;
+    }
     world.delete_basics().await;
 }
 

@@ -236,6 +236,11 @@ async fn a_controller_killed_anywhere_with_a_group_of_pods_loses_and_leaves_noth
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d90_a_controller_killed_anywhere_in_a_replacement_loses_and_leaves_nothing() {
+    kill_everywhere(Scenario::Replacement, 25, 12).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_group_of_a_service_loses_and_leaves_nothing() {
     kill_everywhere(Scenario::Service, 30, 20).await;
 }

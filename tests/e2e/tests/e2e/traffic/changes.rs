@@ -28,7 +28,7 @@ enum Change {
     PortRenamed,
     PortAddedAndFirstRemoved,
     ScaledDownAndUp,
-    ControllerKilledWhileNamesChange,
+    NamesAndControllerKilled,
     GroupRenamed,
     GroupsSwap,
     GroupOfOtherWeight,
@@ -45,7 +45,7 @@ const CHANGES: [Change; 14] = [
     Change::PortRenamed,
     Change::PortAddedAndFirstRemoved,
     Change::ScaledDownAndUp,
-    Change::ControllerKilledWhileNamesChange,
+    Change::NamesAndControllerKilled,
     Change::GroupRenamed,
     Change::GroupsSwap,
     Change::GroupOfOtherWeight,
@@ -98,7 +98,7 @@ impl Change {
                     serde_json::from_value(json!({"port": 80, "protocol": "TCP"})).unwrap();
                 world.create(&group).await;
             }
-            Self::ControllerKilledWhileNamesChange => {
+            Self::NamesAndControllerKilled => {
                 let mut group = manifests::group(GROUP, &[LB]);
                 let pods = group.spec.pods.as_mut().unwrap();
                 pods.by_label = None;
@@ -179,7 +179,7 @@ impl Change {
                 world.create(&serving_pod("web-2")).await;
                 pods = vec!["web-0", "web-2"];
             }
-            Self::ControllerKilledWhileNamesChange => {
+            Self::NamesAndControllerKilled => {
                 let names = json!({"spec": {"pods": {"byName": GREEN}}});
                 patch_group(world, GROUP, names).await;
                 tokio::time::sleep(Duration::from_millis(SLOW / 2)).await;
