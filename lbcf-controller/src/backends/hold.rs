@@ -24,13 +24,13 @@ pub(super) fn hold<K: OwnerKind>(context: &Context, state: &BackendsState, plan:
             index.stay(owner, &key);
         }
     }
-    let object = index.find::<K>(owner.key());
-    let Some(object) = object.filter(|_| !context.options.replacement_timeout.is_zero()) else {
-        return;
-    };
-    if state.is_deleting() {
+    let is_off = context.options.replacement_timeout.is_zero();
+    if plan.delete.is_empty() || state.is_deleting() || is_off {
         return;
     }
+    let Some(object) = index.find::<K>(owner.key()) else {
+        return;
+    };
     let status = object.status().cloned().unwrap_or_default();
     plan.delete.retain(|record| {
         let pod = record.spec.pod_backend.as_ref();
