@@ -277,6 +277,8 @@ async fn start_replica(world: &World, options: &Options, number: usize) -> Pausa
 fn options() -> Options {
     Options {
         orphan_grace_period: Duration::from_millis(200),
+        // Some of the pods that replace others never become Ready.
+        replacement_timeout: Duration::from_millis(200),
         long_wait: Duration::from_millis(200),
         ..World::quick()
     }
