@@ -10,7 +10,7 @@ use super::query::check_options;
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::patch::{Apply, Patch, go_format};
-use crate::resources::{Kind, check_types, unknown_fields};
+use crate::resources::{Kind, check_types, normalise};
 use crate::rules::{FieldValidation, Part, clean_metadata};
 use crate::status::ApiError;
 use crate::writer::check_url_name;
@@ -101,7 +101,7 @@ fn check_result(
     if validation != FieldValidation::Strict {
         return Ok(());
     }
-    let unknown = unknown_fields(kind, &mut left.clone()).into_iter();
+    let unknown = normalise(kind, &mut left.clone()).into_iter();
     let unknown: Vec<String> = unknown
         .map(|field| format!("unknown field {field:?}"))
         .collect();

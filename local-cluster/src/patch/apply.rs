@@ -7,11 +7,9 @@ use super::field_set::FieldSet;
 use super::layout::{Layout, ListKind};
 use super::managers::{ManagedFields, ManagedFieldsEntry, Manager};
 use super::merge::merge;
-use super::ownership::{
-    changes, empty_object, manager_name, reconcile_with_schema, reset, unowned, updated,
-};
+use super::ownership::{changes, manager_name, reconcile_with_schema, reset, unowned, updated};
 use crate::object::{Object, object, text, uid};
-use crate::resources::Kind;
+use crate::resources::{Kind, empty_object};
 use crate::status::ApiError;
 
 /// Owns the fields of objects without managers when the first manager applies.

@@ -1,13 +1,13 @@
 //! Managed fields after creates and updates: the manager owns the fields that it changes.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::compare::{Comparison, compare_objects};
 use super::field_set::FieldSet;
 use super::layout::Layout;
 use super::managers::{ManagedFields, ManagedFieldsEntry, Manager};
-use crate::object::{self, Object, at, child};
-use crate::resources::Kind;
+use crate::object::{Object, at};
+use crate::resources::{Kind, empty_object};
 
 /// Fields that no manager owns.
 const UNOWNED: [&[&str]; 11] = [
@@ -41,7 +41,6 @@ impl ServerSetFields {
                 &["spec", "ipFamilies"],
                 &["spec", "ipFamilyPolicy"],
             ],
-            ("", "namespaces") => &[&["spec", "finalizers"]],
             _ => &[],
         };
         let omitted = |path: &&&[&str]| at(request, path).is_none();
@@ -181,56 +180,12 @@ pub(super) fn manager_name(given: &str) -> String {
     }
 }
 
-/// The empty object of a kind: types of built-in kinds have fields that are never omitted.
-pub(super) fn empty_object(kind: &Kind) -> Object {
-    let mut empty = Object::new();
-    empty.insert("apiVersion".to_owned(), Value::from(kind.api_version()));
-    empty.insert("kind".to_owned(), Value::from(kind.kind.as_str()));
-    if kind.is_custom() {
-        return empty;
-    }
-    child(&mut empty, "metadata");
-    let fields = match (kind.group.as_str(), kind.plural.as_str()) {
-        ("", "pods") => json!({"spec": {"containers": null}, "status": {}}),
-        ("", "services") => json!({"spec": {}, "status": {"loadBalancer": {}}}),
-        ("", "events") => json!({
-            "involvedObject": {}, "source": {}, "eventTime": null, "firstTimestamp": null,
-            "lastTimestamp": null, "reportingComponent": "", "reportingInstance": "",
-        }),
-        ("events.k8s.io", "events") => json!({
-            "regarding": {}, "deprecatedSource": {}, "eventTime": null,
-            "deprecatedFirstTimestamp": null, "deprecatedLastTimestamp": null,
-        }),
-        ("apps", "deployments") => {
-            json!({"spec": {"selector": null, "strategy": {}, "template": template()}, "status": {}})
-        }
-        ("apps", "replicasets") => {
-            json!({"spec": {"selector": null, "template": template()}, "status": {}})
-        }
-        ("apps", "statefulsets" | "daemonsets") => json!({
-            "spec": {"selector": null, "updateStrategy": {}, "template": template()}, "status": {}
-        }),
-        ("apiextensions.k8s.io", _) => json!({
-            "spec": {"names": {}, "versions": null},
-            "status": {"conditions": null, "acceptedNames": {}, "storedVersions": null},
-        }),
-        ("coordination.k8s.io", _) => json!({"spec": {}}),
-        _ if kind.has_status => json!({"spec": {}, "status": {}}),
-        _ => json!({}),
-    };
-    empty.append(&mut object::object(fields));
-    empty
-}
-
-fn template() -> Value {
-    json!({"metadata": {}, "spec": {"containers": null}})
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::object;
+    use crate::object::{child, object};
     use crate::resources::Registry;
+    use serde_json::json;
 
     fn update(live: Option<&Object>, by: &str, subresource: &str, next: Value) -> Object {
         let kind = Registry::new().builtin("", "pods").unwrap();

@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{Conversion, Kind};
-use crate::object::{self, Object, at, child, maps_in, text};
+use super::Kind;
+use crate::object::{Object, at, child, maps_in, text};
 
 /// Defaults of built-in kinds; those of custom resources come from their schemas.
 pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
@@ -19,26 +19,11 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
         ("", "nodes") => node_defaults(object),
         ("", "endpoints") => endpoints_defaults(object),
         ("", "secrets") => {
-            if object.get("type").is_some_and(|of| of == "") {
-                object.remove("type");
-            }
             fill(object, json!({"type": "Opaque"}));
             encode_string_data(object);
         }
-        // Defaults apply to the stored version.
-        ("events.k8s.io", "events") => {
-            let mut stored = Conversion::EventsV1.store(std::mem::take(object));
-            event_defaults(&mut stored);
-            *object = Conversion::EventsV1.present(stored);
-        }
-        ("", "events") => event_defaults(object),
         ("discovery.k8s.io", "endpointslices") => {
-            object.entry("ports").or_insert(Value::Null);
-            for endpoint in maps_in(object.get_mut("endpoints")) {
-                endpoint.entry("conditions").or_insert_with(|| json!({}));
-            }
             for port in maps_in(object.get_mut("ports")) {
-                port.retain(|_, value| !value.is_null());
                 fill(port, json!({"name": "", "protocol": "TCP"}));
             }
         }
@@ -55,11 +40,6 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
         }
         ("admissionregistration.k8s.io", plural) => super::webhook_defaults(plural, object),
         ("apps", plural) => {
-            fill_conditions(
-                object,
-                json!({"lastTransitionTime": null, "lastUpdateTime": null}),
-            );
-            fill(object, json!({"status": {}}));
             workload_defaults(plural, child(object, "spec"));
         }
         _ => {}
@@ -99,14 +79,6 @@ fn encode_string_data(secret: &mut Object) {
     }
 }
 
-fn event_defaults(event: &mut Object) {
-    let defaults = json!({
-        "source": {}, "firstTimestamp": null, "lastTimestamp": null, "eventTime": null,
-        "reportingComponent": "", "reportingInstance": "",
-    });
-    fill(event, defaults);
-}
-
 fn binding_defaults(binding: &mut Object) {
     let group = json!({"apiGroup": "rbac.authorization.k8s.io"});
     fill(child(binding, "roleRef"), group.clone());
@@ -119,21 +91,11 @@ fn binding_defaults(binding: &mut Object) {
 
 fn namespace_defaults(namespace: &mut Object) {
     let name = crate::object::name(namespace).to_owned();
-    let labels = child(child(namespace, "metadata"), "labels");
-    labels.insert("kubernetes.io/metadata.name".to_owned(), Value::from(name));
-    if !crate::object::is_deleting(namespace) {
-        fill(namespace, json!({"spec": {"finalizers": ["kubernetes"]}}));
+    if !name.is_empty() {
+        let labels = child(child(namespace, "metadata"), "labels");
+        labels.insert("kubernetes.io/metadata.name".to_owned(), Value::from(name));
     }
     fill(namespace, json!({"status": {"phase": "Active"}}));
-    fill_conditions(namespace, json!({"lastTransitionTime": null}));
-}
-
-/// The times that Kubernetes' types of conditions always encode.
-fn fill_conditions(object: &mut Object, times: Value) {
-    let conditions = object
-        .get_mut("status")
-        .and_then(|s| s.get_mut("conditions"));
-    maps_in(conditions).for_each(|condition| fill(condition, times.clone()));
 }
 
 fn node_defaults(node: &mut Object) {
@@ -144,18 +106,9 @@ fn node_defaults(node: &mut Object) {
         let status = child(node, "status");
         status.entry("allocatable").or_insert(capacity);
     }
-    fill(node, json!({"status": blank_node()}));
-    fill_conditions(
-        node,
-        json!({"lastHeartbeatTime": null, "lastTransitionTime": null}),
-    );
 }
 
 fn pod_defaults(pod: &mut Object) {
-    fill_conditions(
-        pod,
-        json!({"lastProbeTime": null, "lastTransitionTime": null}),
-    );
     fill(pod, json!({"status": {"qosClass": "BestEffort"}}));
     if let Some(ip) = text(pod, &["status", "podIP"]).filter(|ip| !ip.is_empty()) {
         let ips = json!({"status": {"podIPs": [{"ip": ip}]}});
@@ -216,7 +169,6 @@ fn container_defaults(container: &mut Object) {
 }
 
 fn service_defaults(service: &mut Object) {
-    fill(service, json!({"status": {"loadBalancer": {}}}));
     let balancer = child(child(service, "status"), "loadBalancer");
     for ingress in maps_in(balancer.get_mut("ingress")) {
         if ingress.contains_key("ip") {
@@ -292,66 +244,34 @@ fn workload_defaults(plural: &str, spec: &mut Object) {
         }
     }
     if let Some(Value::Object(template)) = spec.get_mut("template") {
-        if let Some(Value::Object(meta)) = template.get_mut("metadata") {
-            // Typed clients send a null creation time.
-            meta.retain(|_, value| !value.is_null());
-        }
         pod_spec_defaults(child(template, "spec"));
     }
 }
 
 /// Sets the initial status of the kind; a status in a create request is ignored.
 pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
-    if !kind.has_status {
+    // Kubelets set the status when they register their nodes.
+    if !kind.has_status || kind.is("", "nodes") {
         return;
     }
-    match initial_status(kind) {
-        // Kubelets set the status when they register their nodes.
-        _ if kind.is("", "nodes") => {}
-        Some(status) => {
-            object.insert("status".to_owned(), status);
-        }
-        None => {
-            object.remove("status");
-        }
+    object.remove("status");
+    if kind.is("", "namespaces") {
+        fill(object, json!({"spec": {"finalizers": ["kubernetes"]}}));
+    }
+    if !kind.is_custom() {
+        object.insert("status".to_owned(), initial_status(kind));
+        super::normalise(kind, object);
     }
 }
 
-fn blank_node() -> Object {
-    object::object(json!({
-        "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
-        "nodeInfo": {
-            "architecture": "", "bootID": "", "containerRuntimeVersion": "", "kernelVersion": "",
-            "kubeProxyVersion": "", "kubeletVersion": "", "machineID": "", "operatingSystem": "",
-            "osImage": "", "systemUUID": "",
-        },
-    }))
-}
-
-/// The zero values that Kubernetes' types encode.
-fn initial_status(kind: &Kind) -> Option<Value> {
-    if kind.is_custom() {
-        return None;
-    }
-    Some(match (kind.group.as_str(), kind.plural.as_str()) {
+/// The phases of new objects, and the quality of service of pods without resources.
+fn initial_status(kind: &Kind) -> Value {
+    match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => json!({"phase": "Pending", "qosClass": "BestEffort"}),
-        ("", "services") | ("networking.k8s.io", "ingresses") => json!({"loadBalancer": {}}),
         ("", "namespaces") => json!({"phase": "Active"}),
         ("", "persistentvolumes" | "persistentvolumeclaims") => json!({"phase": "Pending"}),
-        ("", "replicationcontrollers") | ("apps", "replicasets") => json!({"replicas": 0}),
-        ("apps", "statefulsets") => json!({"availableReplicas": 0, "replicas": 0}),
-        ("apps", "daemonsets") => json!({
-            "currentNumberScheduled": 0, "desiredNumberScheduled": 0,
-            "numberMisscheduled": 0, "numberReady": 0,
-        }),
-        ("autoscaling", _) => json!({"currentMetrics": null, "desiredReplicas": 0}),
-        ("policy", "poddisruptionbudgets") => json!({
-            "currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0,
-        }),
-        ("storage.k8s.io", _) => json!({"attached": false}),
-        ("apps" | "batch", _) | ("", "resourcequotas") => json!({}),
-        _ => return None,
-    })
+        _ => Value::Null,
+    }
 }
 
 #[cfg(test)]
@@ -370,7 +290,7 @@ mod tests {
 
     fn template() -> Value {
         json!({
-            "metadata": {"creationTimestamp": null, "labels": {"a": "b"}},
+            "metadata": {"labels": {"a": "b"}},
             "spec": {"containers": [{"name": "c", "image": "i:1"}]},
         })
     }

@@ -6,8 +6,8 @@ use super::options::{FieldValidation, Part};
 use crate::field_error::{ErrorList as _, FieldError};
 use crate::object::{self, Object};
 use crate::resources::{
-    Kind, Scale, check_types, crd_errors, fill_defaults, fill_maps, format_warnings,
-    unknown_fields, unknown_metadata, webhook_errors,
+    Kind, Scale, check_types, crd_errors, fill_defaults, format_warnings, normalise,
+    normalise_metadata, webhook_errors,
 };
 use crate::status::ApiError;
 
@@ -39,14 +39,14 @@ pub(crate) fn decode(
 ) -> Result<Vec<String>, ApiError> {
     let unknown = match &kind.custom {
         None => {
-            fill_maps(object);
+            let unknown = normalise(kind, object);
             check_types(kind, object).map_err(|why| ApiError::cannot_handle(kind, &why))?;
-            unknown_fields(kind, object)
+            unknown
         }
         Some(custom) => match custom.compiled() {
-            None => unknown_metadata(object),
+            None => normalise_metadata(object),
             Some(schema) => {
-                let mut unknown = unknown_metadata(object);
+                let mut unknown = normalise_metadata(object);
                 let mut value = Value::Object(std::mem::take(object));
                 unknown.extend(schema.prune(&mut value));
                 schema.fill(&mut value);
