@@ -7,13 +7,15 @@ use std::ops::RangeInclusive;
 use serde_json::{Value, json};
 
 use crate::field_error::{ErrorList as _, FieldError};
-use crate::object::{Object, child, items, maps_in, string, text};
+use crate::object::{Object, at, child, items, list, maps_in, object, string, text};
 
 /// The first cluster IP, which is that of the API server's own service.
 const FIRST_IP: Ipv4Addr = Ipv4Addr::new(10, 96, 0, 1);
 const IP_COUNT: u32 = 4096;
 /// The default range of `--service-node-port-range`.
 const NODE_PORTS: RangeInclusive<u64> = 30_000..=32_767;
+/// The node port at which load balancers ask whether a node has a local endpoint.
+pub(crate) const HEALTH_PORT: &str = "healthCheckNodePort";
 /// The first address of pods that serve on this machine.
 pub(crate) const FIRST_LOCAL_POD: Ipv4Addr = Ipv4Addr::new(127, 244, 0, 2);
 
@@ -37,22 +39,43 @@ pub(crate) fn assign<'a>(
         return Ok(());
     }
     if text(service, &["spec", "clusterIP"]).is_none_or(str::is_empty) {
-        let kept = before.and_then(|b| text(b, &["spec", "clusterIP"]));
-        let ip = match kept {
-            Some(ip) => ip.to_owned(),
-            None => (0..IP_COUNT)
-                .filter_map(|n| Some(Ipv4Addr::from(u32::from(FIRST_IP).checked_add(n)?)))
-                .map(|ip| ip.to_string())
-                .find(|ip| !ips.contains(ip))
-                .ok_or(("spec.clusterIP", "the service range is full".to_owned()))?,
-        };
-        let spec = child(service, "spec");
-        spec.insert("clusterIPs".to_owned(), json!([ip]));
-        spec.insert("clusterIP".to_owned(), Value::from(ip));
+        let kept = before
+            .and_then(|b| text(b, &["spec", "clusterIP"]))
+            .map(str::to_owned);
+        // A service that was created by its status has none.
+        let lacks = kept.is_none() && before.is_none_or(|b| type_of(b) == "ExternalName");
+        let free = (0..IP_COUNT)
+            .filter_map(|n| Some(Ipv4Addr::from(u32::from(FIRST_IP).checked_add(n)?)))
+            .map(|ip| ip.to_string())
+            .find(|ip| lacks && !ips.contains(ip));
+        if lacks && free.is_none() {
+            return Err(("spec.clusterIP", "the service range is full".to_owned()));
+        }
+        if let Some(ip) = kept.or(free) {
+            let spec = child(service, "spec");
+            spec.insert("clusterIPs".to_owned(), json!([ip]));
+            spec.insert("clusterIP".to_owned(), Value::from(ip));
+        }
+    }
+    let families = json!({"ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"});
+    let spec = child(service, "spec");
+    for (field, default) in object(families) {
+        spec.entry(field).or_insert(default);
+    }
+    if let Some(ip) = spec.get("clusterIP").cloned() {
+        spec.entry("clusterIPs").or_insert_with(|| json!([ip]));
     }
     let balances = type_of(service) == "LoadBalancer";
     let has_ports = has_node_ports(service);
+    let needs_health_port = needs_health_port(service);
     let spec = child(service, "spec");
+    if needs_health_port && !spec.contains_key(HEALTH_PORT) {
+        let kept = before
+            .and_then(|b| at(b, &["spec", HEALTH_PORT]))
+            .and_then(Value::as_u64);
+        let free = kept.map_or_else(|| free_port(&mut ports), Ok)?;
+        spec.insert(HEALTH_PORT.to_owned(), Value::from(free));
+    }
     let declines = spec.get("allocateLoadBalancerNodePorts") == Some(&Value::Bool(false));
     if !has_ports || balances && declines {
         return Ok(());
@@ -66,14 +89,16 @@ pub(crate) fn assign<'a>(
         let kept = kept
             .iter()
             .find(|kept| kept.get("port") == port.get("port"));
-        let free = kept
-            .and_then(|kept| node_port(kept))
-            .or_else(|| NODE_PORTS.clone().find(|p| !ports.contains(p)))
-            .ok_or(("spec.ports", "the node port range is full".to_owned()))?;
-        ports.insert(free);
+        let kept = kept.and_then(|kept| node_port(kept));
+        let free = kept.map_or_else(|| free_port(&mut ports), Ok)?;
         port.insert("nodePort".to_owned(), Value::from(free));
     }
     Ok(())
+}
+
+fn free_port(taken: &mut HashSet<u64>) -> Result<u64, (&'static str, String)> {
+    let free = NODE_PORTS.clone().find(|port| taken.insert(*port));
+    free.ok_or(("spec.ports", "the node port range is full".to_owned()))
 }
 
 /// The services have an address in common.
@@ -130,6 +155,16 @@ pub(crate) fn has_node_ports(service: &Object) -> bool {
     matches!(type_of(service), "NodePort" | "LoadBalancer")
 }
 
+/// Clients outside of the cluster can reach the service.
+pub(crate) fn is_exposed(service: &Object) -> bool {
+    has_node_ports(service) || !list(service, &["spec", "externalIPs"]).is_empty()
+}
+
+pub(crate) fn needs_health_port(service: &Object) -> bool {
+    let policy = text(service, &["spec", "externalTrafficPolicy"]);
+    type_of(service) == "LoadBalancer" && policy == Some("Local")
+}
+
 pub(crate) fn node_port(port: &Value) -> Option<u64> {
     port.get("nodePort")?.as_u64().filter(|number| *number != 0)
 }
@@ -146,7 +181,9 @@ pub(crate) fn cluster_ip(service: &Object) -> Option<&str> {
 }
 
 fn node_ports(service: &Object) -> impl Iterator<Item = u64> {
-    items(service, &["spec", "ports"]).filter_map(node_port)
+    let health = at(service, &["spec", HEALTH_PORT]).and_then(Value::as_u64);
+    let ports = items(service, &["spec", "ports"]).filter_map(node_port);
+    ports.chain(health)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub(crate) use self::conversion::Conversion;
 pub(crate) use self::crd::{
     Names, accept_names, crd_defaults, crd_errors, format_warnings, is_established, kinds_of,
 };
-pub(crate) use self::defaults::{fill_defaults, reset_status};
+pub(crate) use self::defaults::{admit_pod, fill_defaults, reset_status};
 pub(crate) use self::fields::{Field, Shape, fields_of};
 pub(crate) use self::kind::{Custom, Kind, PrinterColumn};
 pub(crate) use self::registry::{Document, Documents, Registry};

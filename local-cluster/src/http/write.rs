@@ -36,12 +36,14 @@ pub(super) async fn update(call: &Call<'_>, part: Part) -> Result<Response, ApiE
     let updated = cluster.update(call.kind, address, part, &options, change);
     match updated.await {
         Err(error)
-            if error.code() == 404 && part == Part::Main && call.kind.is_created_by_update() =>
+            if error.code() == 404 && part != Part::Scale && call.kind.is_created_by_update() =>
         {
             check_url_name(&object, address.1)?;
             let mut object = object.clone();
-            object::child(&mut object, "metadata").remove("resourceVersion");
-            let created = cluster.create(call.kind, address.0, object, &options);
+            if !options.dry_run {
+                object::child(&mut object, "metadata").remove("resourceVersion");
+            }
+            let created = cluster.insert(call.kind, address.0, object, (part, None), &options);
             let (written, warnings) = created.await?;
             Ok(call.respond(StatusCode::CREATED, &written, &warnings))
         }
@@ -87,7 +89,7 @@ pub(super) async fn patch(call: &Call<'_>, part: Part) -> Result<Response, ApiEr
 }
 
 /// Validates the result of a strategic merge patch. Errors show the patch, printed as Go prints a map.
-fn check_result(
+pub(super) fn check_result(
     kind: &Kind,
     patch: &Object,
     left: &Object,

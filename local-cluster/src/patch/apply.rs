@@ -7,7 +7,9 @@ use super::field_set::FieldSet;
 use super::layout::{Layout, ListKind};
 use super::managers::{ManagedFields, ManagedFieldsEntry, Manager};
 use super::merge::merge;
-use super::ownership::{changes, manager_name, reconcile_with_schema, reset, unowned, updated};
+use super::ownership::{
+    changes, manager_name, reconcile_with_schema, replicas, reset, shows_none, unowned, updated,
+};
 use crate::object::{Object, object, text, uid};
 use crate::resources::{Kind, empty_object};
 use crate::status::ApiError;
@@ -58,11 +60,14 @@ impl Apply {
             return Err(ApiError::untyped_patch(kind, &self.desired, &twice));
         }
         let mut live = live.clone();
-        let mut managers = ManagedFields::read(&live).unwrap_or_default();
+        let all = ManagedFields::read(&live).unwrap_or_default();
+        let replicas = (self.subresource == "scale").then(|| replicas(kind));
+        let of_scale = replicas.as_ref().map(|replicas| all.of_scale(replicas));
+        let mut managers = of_scale.unwrap_or_else(|| all.clone());
         let is_new = uid(&live).is_empty();
         if is_new {
             live = empty_object(kind);
-        } else if managers.0.is_empty() {
+        } else if managers.0.is_empty() && !(replicas.is_some() && shows_none(&live)) {
             let by = Manager {
                 name: BEFORE_FIRST_APPLY.to_owned(),
                 ..self.as_manager(kind, false)
@@ -97,6 +102,9 @@ impl Apply {
                 managers.0.push(entry);
             }
         }
+        if let Some(replicas) = &replicas {
+            managers = all.with_scale(&managers, replicas);
+        }
         // A new object is the configuration, without the empty fields of its type.
         let mut next = if is_new { object(desired) } else { next };
         if self.manager == "kubectl" && self.subresource.is_empty() {
@@ -120,6 +128,10 @@ impl Apply {
     /// The part of the configuration that the subresource can change.
     fn own_part(&self, kind: &Kind) -> Object {
         let mut desired = self.desired.clone();
+        // A cluster merges all of a built-in kind, and resets fields later.
+        if !kind.is_custom() {
+            return desired;
+        }
         if self.subresource == "status" {
             desired.retain(|key, _| matches!(key.as_str(), "apiVersion" | "kind" | "status"));
         } else if kind.has_status {
@@ -153,7 +165,9 @@ impl Apply {
         let removed = changes.removed.clone();
         let changed = changes.set();
         let mut conflicts: Vec<Conflict> = Vec::new();
-        for entry in &managers.0 {
+        let mut entries: Vec<&ManagedFieldsEntry> = managers.0.iter().collect();
+        entries.sort_by_key(|entry| entry.manager.order());
+        for entry in entries {
             let set = entry.set.intersection(&changed);
             if !set.is_empty() {
                 let mut entry = entry.clone();
@@ -219,7 +233,6 @@ fn conflict_error(conflicts: Vec<Conflict>) -> ApiError {
         let paths = conflict.set.paths().into_iter();
         listed.extend(paths.map(|path| (conflict.manager.clone(), path)));
     }
-    listed.sort_by(|a, b| a.0.cmp(&b.0));
     ApiError::apply_conflicts(&listed)
 }
 

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::Kind;
-use crate::object::{Object, at, child, maps_in, text};
+use crate::object::{Object, at, child, maps_in, string, text};
 
 /// Defaults of built-in kinds; those of custom resources come from their schemas.
 pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
@@ -109,31 +109,70 @@ fn node_defaults(node: &mut Object) {
 }
 
 fn pod_defaults(pod: &mut Object) {
-    fill(pod, json!({"status": {"qosClass": "BestEffort"}}));
-    if let Some(ip) = text(pod, &["status", "podIP"]).filter(|ip| !ip.is_empty()) {
-        let ips = json!({"status": {"podIPs": [{"ip": ip}]}});
-        fill(pod, ips);
-    }
+    pod_ip_defaults(child(pod, "status"));
     let spec = child(pod, "spec");
     pod_spec_defaults(spec);
-    let toleration = |key: &str| json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300});
-    let tolerations = [
-        toleration("node.kubernetes.io/not-ready"),
-        toleration("node.kubernetes.io/unreachable"),
-    ];
-    fill(
-        spec,
-        json!({
-            "priority": 0, "enableServiceLinks": true, "preemptionPolicy": "PreemptLowerPriority",
-            "tolerations": tolerations,
-        }),
-    );
+    for list in ["containers", "initContainers"] {
+        for container in maps_in(spec.get_mut(list)) {
+            let limits = at(container, &["resources", "limits"]).cloned();
+            if let Some(limits) = limits {
+                fill(container, json!({"resources": {"requests": limits}}));
+            }
+        }
+    }
+    fill(spec, json!({"enableServiceLinks": true}));
+}
+
+/// What admission sets, after managed fields are computed, so that no client owns it.
+pub(crate) fn admit_pod(pod: &mut Object) {
+    let defaults = json!({
+        "spec": {"priority": 0, "preemptionPolicy": "PreemptLowerPriority", "tolerations": []},
+        "status": {"qosClass": "BestEffort"},
+    });
+    fill(pod, defaults);
+    let spec = child(pod, "spec");
+    let Some(Value::Array(tolerations)) = spec.get_mut("tolerations") else {
+        return;
+    };
+    for key in [
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+    ] {
+        let is_tolerated = tolerations.iter().any(|toleration| {
+            let word = |field| string(toleration, field);
+            ["", key].contains(&word("key")) && ["", "NoExecute"].contains(&word("effect"))
+        });
+        if !is_tolerated {
+            tolerations.push(json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}));
+        }
+    }
+}
+
+/// Either of `podIP` and `podIPs` follows from the other; the first counts.
+fn pod_ip_defaults(status: &mut Object) {
+    let first = at(status, &["podIPs"]).and_then(|ips| ips.pointer("/0/ip"));
+    match (status.get("podIP"), first) {
+        (Some(one), first) if first != Some(one) => {
+            status.insert("podIPs".to_owned(), json!([{"ip": one}]));
+        }
+        (None, Some(first)) => {
+            status.insert("podIP".to_owned(), first.clone());
+        }
+        _ => {}
+    }
 }
 
 /// The defaults that pods and pod templates share.
 fn pod_spec_defaults(spec: &mut Object) {
     for list in ["containers", "initContainers"] {
         maps_in(spec.get_mut(list)).for_each(container_defaults);
+    }
+    for volume in maps_in(spec.get_mut("volumes")) {
+        for source in ["configMap", "downwardAPI", "projected", "secret"] {
+            if let Some(Value::Object(source)) = volume.get_mut(source) {
+                fill(source, json!({"defaultMode": 420}));
+            }
+        }
     }
     if let Some(account) = text(spec, &["serviceAccountName"]).filter(|name| !name.is_empty()) {
         // The former name of the field.
@@ -166,12 +205,25 @@ fn container_defaults(container: &mut Object) {
     for port in maps_in(container.get_mut("ports")) {
         fill(port, json!({"protocol": "TCP"}));
     }
+    for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        let Some(Value::Object(probe)) = container.get_mut(probe) else {
+            continue;
+        };
+        let times = json!({
+            "timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3,
+        });
+        fill(probe, times);
+        if probe.contains_key("httpGet") {
+            fill(probe, json!({"httpGet": {"path": "/", "scheme": "HTTP"}}));
+        }
+    }
 }
 
 fn service_defaults(service: &mut Object) {
+    let is_balancer = text(service, &["spec", "type"]) == Some("LoadBalancer");
     let balancer = child(child(service, "status"), "loadBalancer");
     for ingress in maps_in(balancer.get_mut("ingress")) {
-        if ingress.contains_key("ip") {
+        if is_balancer && ingress.contains_key("ip") {
             fill(ingress, json!({"ipMode": "VIP"}));
         }
     }
@@ -180,6 +232,13 @@ fn service_defaults(service: &mut Object) {
         spec,
         json!({"type": "ClusterIP", "sessionAffinity": "None"}),
     );
+    match text(spec, &["sessionAffinity"]) {
+        Some("ClientIP") => fill(
+            spec,
+            json!({"sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 10_800}}}),
+        ),
+        _ => _ = spec.remove("sessionAffinityConfig"),
+    }
     let type_name = text(spec, &["type"]).unwrap_or_default().to_owned();
     for port in maps_in(spec.get_mut("ports")) {
         let number = port.get("port").cloned().unwrap_or_default();
@@ -192,22 +251,12 @@ fn service_defaults(service: &mut Object) {
     if type_name == "ExternalName" {
         return;
     }
-    fill(
-        spec,
-        json!({
-            "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack",
-            "internalTrafficPolicy": "Cluster",
-        }),
-    );
-    if matches!(type_name.as_str(), "NodePort" | "LoadBalancer") {
+    fill(spec, json!({"internalTrafficPolicy": "Cluster"}));
+    if type_name != "ClusterIP" || spec.contains_key("externalIPs") {
         fill(spec, json!({"externalTrafficPolicy": "Cluster"}));
     }
     if type_name == "LoadBalancer" {
         fill(spec, json!({"allocateLoadBalancerNodePorts": true}));
-    }
-    if at(spec, &["clusterIP"]).is_some() && at(spec, &["clusterIPs"]).is_none() {
-        let ip = spec.get("clusterIP").cloned().unwrap_or_default();
-        spec.insert("clusterIPs".to_owned(), json!([ip]));
     }
 }
 
@@ -264,10 +313,10 @@ pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
     }
 }
 
-/// The phases of new objects, and the quality of service of pods without resources.
+/// The phases of new objects.
 fn initial_status(kind: &Kind) -> Value {
     match (kind.group.as_str(), kind.plural.as_str()) {
-        ("", "pods") => json!({"phase": "Pending", "qosClass": "BestEffort"}),
+        ("", "pods") => json!({"phase": "Pending"}),
         ("", "namespaces") => json!({"phase": "Active"}),
         ("", "persistentvolumes" | "persistentvolumeclaims") => json!({"phase": "Pending"}),
         _ => Value::Null,

@@ -147,7 +147,7 @@ impl Kind {
         !self.is_custom() && (self.kind.ends_with("Review") || self.is("", "bindings"))
     }
 
-    /// An update of an object that does not exist creates it.
+    /// An update of an object that does not exist, or of its status, creates it.
     pub(crate) fn is_created_by_update(&self) -> bool {
         let plurals = ["endpoints", "events", "leases", "services"];
         !self.is_custom() && plurals.contains(&self.plural.as_str())

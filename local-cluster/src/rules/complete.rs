@@ -6,7 +6,7 @@ use super::options::{FieldValidation, Part};
 use crate::field_error::{ErrorList as _, FieldError};
 use crate::object::{self, Object};
 use crate::resources::{
-    Kind, Scale, check_types, crd_errors, fill_defaults, format_warnings, normalise,
+    Kind, Scale, admit_pod, check_types, crd_errors, fill_defaults, format_warnings, normalise,
     normalise_metadata, webhook_errors,
 };
 use crate::status::ApiError;
@@ -19,13 +19,22 @@ pub(super) fn complete(
     before: Option<(&Object, Part)>,
 ) -> Result<Vec<String>, ApiError> {
     fill_defaults(kind, object);
+    if kind.is("", "pods") {
+        admit_pod(object);
+    }
     super::builtin::drop_ignored_fields(kind, object);
     if let Some((before, _)) = before {
         super::builtin::drop_dependent_fields(kind, before, object);
     }
     let (mut errors, warnings) = validate(kind, object, before);
     if let Some((before, _)) = before.filter(|_| !kind.is_custom()) {
-        errors.extend(super::builtin::change_errors(kind, before, object));
+        let changes = super::builtin::change_errors(kind, before, object);
+        let place = if kind.is("", "services") {
+            0
+        } else {
+            errors.len()
+        };
+        errors.splice(place..place, changes);
     }
     ApiError::check(kind, object::name(object), &errors)?;
     Ok(warnings)
@@ -94,12 +103,12 @@ fn validate(
         errors.extend(checked.errors);
         return (errors, checked.warnings);
     }
-    errors.extend(super::builtin::object_errors(kind, object));
+    let former = before.map(|(before, _)| before);
+    errors.extend(super::builtin::object_errors(kind, object, former));
     match kind.plural.as_str() {
         "customresourcedefinitions" => {
-            let before = before.map(|(before, _)| before);
-            errors.extend(crd_errors(object, before));
-            let known = before.map(format_warnings).unwrap_or_default();
+            errors.extend(crd_errors(object, former));
+            let known = former.map(format_warnings).unwrap_or_default();
             let mut warnings = format_warnings(object);
             warnings.retain(|warning| !known.contains(warning));
             return (errors, warnings);
@@ -113,7 +122,10 @@ fn validate(
         }
         _ => {}
     }
-    let warnings = super::builtin::warnings(kind, object, before.is_none());
+    let warnings = match before {
+        Some((_, Part::Status)) => Vec::new(),
+        _ => super::builtin::warnings(kind, object, before.is_none()),
+    };
     (errors, warnings)
 }
 

@@ -71,7 +71,7 @@ impl ApiError {
     }
 
     fn precondition(kind: &Kind, name: &str, why: &str) -> Self {
-        Self::not_fulfilled((&kind.group, &kind.kind), name, why)
+        Self::not_fulfilled((&kind.storage.group, &kind.kind), name, why)
     }
 
     /// An update lacks the `resourceVersion`.

@@ -6,7 +6,7 @@ use super::{ATTEMPTS, Cluster, Written, set_namespace};
 use crate::admission::Operation;
 use crate::clock;
 use crate::object::{self, Object};
-use crate::patch::{ServerSetFields, after_create};
+use crate::patch::after_create;
 use crate::resources::Kind;
 use crate::rules::{
     Part, Stamp, WriteOptions, clean_metadata, decode, forget_past, prepare_create,
@@ -23,28 +23,31 @@ impl Cluster {
         object: Object,
         options: &WriteOptions<'_>,
     ) -> Result<(Written, Vec<String>), ApiError> {
-        self.insert(kind, namespace, object, None, options).await
+        let how = (Part::Main, None);
+        self.insert(kind, namespace, object, how, options).await
     }
 
-    /// Creates an object; `managed` are its managed fields, if they are known already.
-    pub(super) async fn insert(
+    /// Creates an object by a write to a part of it; `managed` are its managed fields, if they are known already.
+    /// A service that is created by its status has no addresses.
+    pub(crate) async fn insert(
         &self,
         kind: &Kind,
         namespace: &str,
         mut object: Object,
-        managed: Option<Vec<Value>>,
+        (part, managed): (Part, Option<Vec<Value>>),
         options: &WriteOptions<'_>,
     ) -> Result<(Written, Vec<String>), ApiError> {
         clean_metadata(kind, &mut object)?;
         set_namespace(kind, namespace, &mut object)?;
         let name = object::name(&object).to_owned();
-        let attributes = (kind, Part::Main, Operation::Create);
+        let attributes = (kind, part, Operation::Create);
         let mut review = self.review(attributes, (namespace, &name), options);
-        let server_set = ServerSetFields::by(kind, &object);
         review.warn(decode(kind, &mut object, options.validation)?);
         forget_past(object::child(&mut object, "metadata"));
         let managed = managed.unwrap_or_else(|| match options.manager {
-            Some(manager) => after_create(kind, &object, &server_set, manager, &clock::now()),
+            Some(manager) => {
+                after_create(kind, part.subresource(), &object, manager, &clock::now())
+            }
             None => Vec::new(),
         });
         object::set_managers(&mut object, managed);
@@ -65,9 +68,15 @@ impl Cluster {
                 now: clock::now(),
             };
             let (mut new, warnings) = prepare_create(kind, object.clone(), &stamp)?;
+            if !options.dry_run {
+                object::child(&mut new, "metadata").remove("resourceVersion");
+            }
             review.warn(warnings);
             let name = object::name(&new).to_owned();
-            let mut lock = self.assign_addresses(kind, &mut new, None)?;
+            let mut lock = match part {
+                Part::Main => self.assign_addresses(kind, &mut new, None)?,
+                _ => self.lock_addresses(kind),
+            };
             if review.validates() {
                 let clashed = self.clashes(kind, &new);
                 drop(lock);
@@ -90,7 +99,10 @@ impl Cluster {
             match inserted {
                 Ok(left) => return Ok((left, review.into_warnings())),
                 Err(WriteError::Exists) if generated && attempt + 1 < ATTEMPTS => {}
-                Err(error) => return Err(self.write_error(error, kind, (namespace, &name))),
+                Err(error) => {
+                    let error = self.write_error(error, kind, (namespace, &name));
+                    return Err(error.with_warnings(review.into_warnings()));
+                }
             }
         }
         Err(ApiError::already_exists(kind, object::name(&object), false))

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::clock;
 use crate::object::{
-    Object, at, condition, entries, is_deleting, items, items_in, list, meta, number, text,
+    Object, at, condition, entries, is_deleting, items, items_in, list, meta, number, string, text,
 };
 
 /// The largest number of entries that a cell names; of more it counts the rest.
@@ -17,6 +17,7 @@ pub(super) fn cell(plural: &str, column: &str, object: &Object) -> Value {
         "events" if column == "Count" => return Value::from(event_count(object)),
         "events" => event(column, object),
         "services" => service(column, object),
+        "endpoints" => endpoints(object),
         "endpointslices" => endpoint_slice(column, object),
         "deployments" | "statefulsets" => {
             let ready = number(object, &["status", "readyReplicas"], 0);
@@ -52,7 +53,7 @@ fn pod(column: &str, object: &Object) -> String {
         "Status" if is_deleting(object) => "Terminating".to_owned(),
         "Status" => text(object, &["status", "reason"])
             .or_else(|| text(object, &["status", "phase"]))
-            .unwrap_or("Unknown")
+            .unwrap_or_default()
             .to_owned(),
         "Restarts" => {
             let restarts = statuses.iter().filter_map(|s| s["restartCount"].as_u64());
@@ -148,11 +149,13 @@ fn service(column: &str, object: &Object) -> String {
     if column == "Port(s)" {
         return or_none(items(object, &["spec", "ports"]).map(service_port));
     }
+    let external = items(object, &["spec", "externalIPs"]).filter_map(Value::as_str);
     match text(object, &["spec", "type"]) {
         Some("LoadBalancer") => {
             let ingress = items(object, &["status", "loadBalancer", "ingress"]);
             let addresses: Vec<&str> = ingress
                 .filter_map(|i| i.get("ip").or_else(|| i.get("hostname"))?.as_str())
+                .chain(external)
                 .collect();
             match addresses.as_slice() {
                 [] => "<pending>".to_owned(),
@@ -162,7 +165,7 @@ fn service(column: &str, object: &Object) -> String {
         Some("ExternalName") => text(object, &["spec", "externalName"])
             .unwrap_or_default()
             .to_owned(),
-        _ => "<none>".to_owned(),
+        _ => or_none(external),
     }
 }
 
@@ -175,18 +178,34 @@ fn service_port(port: &Value) -> String {
     }
 }
 
+fn endpoints(object: &Object) -> String {
+    let mut named = Vec::new();
+    for subset in items(object, &["subsets"]) {
+        let ips = || items_in(subset, "addresses").map(|address| string(address, "ip"));
+        if items_in(subset, "ports").next().is_none() {
+            named.extend(ips().map(str::to_owned));
+        }
+        for port in items_in(subset, "ports") {
+            named.extend(ips().map(|ip| format!("{ip}:{}", port["port"])));
+        }
+    }
+    first_few(named)
+}
+
 fn endpoint_slice(column: &str, object: &Object) -> String {
     if column == "Endpoints" {
         let addresses = items(object, &["endpoints"]).flat_map(|e| items_in(e, "addresses"));
         let addresses = addresses.filter_map(|address| Some(address.as_str()?.to_owned()));
-        return first_few(addresses.collect());
+        return first_few(addresses.collect()).replace("<none>", "<unset>");
     }
     let ports = list(object, &["ports"]);
     if ports.is_empty() {
         return "<unset>".to_owned();
     }
-    let number = |port: &Value| port["port"].as_u64();
-    let shown = |port: &Value| number(port).map_or_else(|| "*".to_owned(), |n| n.to_string());
+    let shown = |port: &Value| match (port["port"].as_u64(), port["name"].as_str()) {
+        (Some(number), _) => number.to_string(),
+        (None, name) => name.unwrap_or("*").to_owned(),
+    };
     first_few(ports.iter().map(shown).collect())
 }
 

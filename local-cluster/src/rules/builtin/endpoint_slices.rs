@@ -36,7 +36,10 @@ pub(super) fn address_errors(slice: &Object) -> Vec<FieldError> {
                 _ => None,
             };
             if let Some(why) = why {
-                let field = format!("endpoints[{index}].addresses[{number}]");
+                let mut field = format!("endpoints[{index}].addresses[{number}]");
+                if why.starts_with("must be an IPv") {
+                    field = format!("endpoints[{index}].addresses");
+                }
                 errors.invalid(field, address, &why);
             }
         }
