@@ -24,12 +24,15 @@ pub(crate) const fn is_local_pod(ip: IpAddr) -> bool {
     matches!(ip, IpAddr::V4(ip) if matches!(ip.octets(), [127, 244, ..]))
 }
 
+/// The error has a field.
+type Assigned<T> = Result<T, (&'static str, String)>;
+
 /// Allocates the cluster IP and the node ports that a service lacks; `before` is its former version.
 pub(crate) fn assign<'a>(
     service: &mut Object,
     before: Option<&Object>,
     others: impl Iterator<Item = &'a Object>,
-) -> Result<(), (&'static str, String)> {
+) -> Assigned<()> {
     let (mut ips, mut ports) = (HashSet::new(), HashSet::new());
     for other in others {
         ips.extend(cluster_ip(other).map(str::to_owned));
@@ -38,33 +41,7 @@ pub(crate) fn assign<'a>(
     if type_of(service) == "ExternalName" {
         return Ok(());
     }
-    if text(service, &["spec", "clusterIP"]).is_none_or(str::is_empty) {
-        let kept = before
-            .and_then(|b| text(b, &["spec", "clusterIP"]))
-            .map(str::to_owned);
-        // A service that was created by its status has none.
-        let lacks = kept.is_none() && before.is_none_or(|b| type_of(b) == "ExternalName");
-        let free = (0..IP_COUNT)
-            .filter_map(|n| Some(Ipv4Addr::from(u32::from(FIRST_IP).checked_add(n)?)))
-            .map(|ip| ip.to_string())
-            .find(|ip| lacks && !ips.contains(ip));
-        if lacks && free.is_none() {
-            return Err(("spec.clusterIP", "the service range is full".to_owned()));
-        }
-        if let Some(ip) = kept.or(free) {
-            let spec = child(service, "spec");
-            spec.insert("clusterIPs".to_owned(), json!([ip]));
-            spec.insert("clusterIP".to_owned(), Value::from(ip));
-        }
-    }
-    let families = json!({"ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"});
-    let spec = child(service, "spec");
-    for (field, default) in object(families) {
-        spec.entry(field).or_insert(default);
-    }
-    if let Some(ip) = spec.get("clusterIP").cloned() {
-        spec.entry("clusterIPs").or_insert_with(|| json!([ip]));
-    }
+    assign_ip(service, before, &ips)?;
     let balances = type_of(service) == "LoadBalancer";
     let has_ports = has_node_ports(service);
     let needs_health_port = needs_health_port(service);
@@ -96,7 +73,36 @@ pub(crate) fn assign<'a>(
     Ok(())
 }
 
-fn free_port(taken: &mut HashSet<u64>) -> Result<u64, (&'static str, String)> {
+/// The cluster IP, which a service lacks that was created by its status, and the families.
+fn assign_ip(
+    service: &mut Object,
+    before: Option<&Object>,
+    taken: &HashSet<String>,
+) -> Assigned<()> {
+    let kept = before.and_then(|b| text(b, &["spec", "clusterIP"]));
+    let lacks = kept.is_none() && before.is_none_or(|b| type_of(b) == "ExternalName");
+    let given = text(service, &["spec", "clusterIP"]).filter(|ip| !ip.is_empty());
+    let ip = match given.or(kept) {
+        None if lacks => {
+            let ips = (0..IP_COUNT).filter_map(|n| u32::from(FIRST_IP).checked_add(n));
+            let mut ips = ips.map(|ip| Ipv4Addr::from(ip).to_string());
+            let free = ips.find(|ip| !taken.contains(ip));
+            Some(free.ok_or(("spec.clusterIP", "the service range is full".to_owned()))?)
+        }
+        ip => ip.map(str::to_owned),
+    };
+    let ip = ip.map(|ip| json!({"clusterIP": ip, "clusterIPs": [ip]}));
+    let families = json!({"ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"});
+    for (field, default) in [ip.unwrap_or_default(), families]
+        .into_iter()
+        .flat_map(object)
+    {
+        child(service, "spec").entry(field).or_insert(default);
+    }
+    Ok(())
+}
+
+fn free_port(taken: &mut HashSet<u64>) -> Assigned<u64> {
     let free = NODE_PORTS.clone().find(|port| taken.insert(*port));
     free.ok_or(("spec.ports", "the node port range is full".to_owned()))
 }

@@ -10,7 +10,7 @@ use super::merge::merge;
 use super::ownership::{
     changes, manager_name, reconcile_with_schema, replicas, reset, shows_none, unowned, updated,
 };
-use crate::object::{Object, object, text, uid};
+use crate::object::{Object, object, set_managers, text, uid};
 use crate::resources::{Kind, empty_object};
 use crate::status::ApiError;
 
@@ -74,9 +74,7 @@ impl Apply {
             };
             managers = updated(kind, managers, (None, &live), by, now);
         }
-        if let Some(meta) = live.get_mut("metadata").and_then(Value::as_object_mut) {
-            meta.remove("managedFields");
-        }
+        set_managers(&mut live, Vec::new());
         reconcile_with_schema(kind, &mut managers);
         let (next, mut managers) = match self.merged(kind, &live, &desired, &managers, self.force) {
             Ok(merged) => merged,

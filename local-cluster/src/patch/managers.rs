@@ -41,9 +41,14 @@ impl Manager {
 
     /// The order of conflicts, which a cluster sorts by its identifiers of entries.
     pub(super) fn order(&self) -> (&str, bool, &str, bool, &str) {
-        let (is_update, is_whole) = (!self.applies, self.subresource.is_empty());
-        let (version, subresource) = (&self.api_version, &self.subresource);
-        (&self.name, is_update, version, is_whole, subresource)
+        let (is_whole, subresource) = (self.subresource.is_empty(), &self.subresource);
+        (
+            &self.name,
+            !self.applies,
+            &self.api_version,
+            is_whole,
+            subresource,
+        )
     }
 }
 
@@ -172,14 +177,10 @@ impl ManagedFields {
             .0
             .iter()
             .filter(|one| one.owns(replicas) && !is_kept(one, &self));
-        let added: Vec<ManagedFieldsEntry> = added
-            .map(|entry| ManagedFieldsEntry {
-                time: None,
-                set: replicas.clone(),
-                encoded: None,
-                manager: entry.manager.clone(),
-            })
-            .collect();
+        let mut added: Vec<ManagedFieldsEntry> = added.cloned().collect();
+        for entry in &mut added {
+            (entry.time, entry.set, entry.encoded) = (None, replicas.clone(), None);
+        }
         for entry in self
             .0
             .iter_mut()

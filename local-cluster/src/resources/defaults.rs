@@ -123,7 +123,7 @@ fn pod_defaults(pod: &mut Object) {
     fill(spec, json!({"enableServiceLinks": true}));
 }
 
-/// What admission sets, after managed fields are computed, so that no client owns it.
+/// Admission sets these after managed fields are computed, so that no client owns them.
 pub(crate) fn admit_pod(pod: &mut Object) {
     let defaults = json!({
         "spec": {"priority": 0, "preemptionPolicy": "PreemptLowerPriority", "tolerations": []},
@@ -151,14 +151,12 @@ pub(crate) fn admit_pod(pod: &mut Object) {
 /// Either of `podIP` and `podIPs` follows from the other; the first counts.
 fn pod_ip_defaults(status: &mut Object) {
     let first = at(status, &["podIPs"]).and_then(|ips| ips.pointer("/0/ip"));
-    match (status.get("podIP"), first) {
-        (Some(one), first) if first != Some(one) => {
-            status.insert("podIPs".to_owned(), json!([{"ip": one}]));
-        }
-        (None, Some(first)) => {
-            status.insert("podIP".to_owned(), first.clone());
-        }
-        _ => {}
+    let first = first.cloned().unwrap_or_default();
+    let one = status.entry("podIP").or_insert(first.clone()).clone();
+    if one.is_null() {
+        status.remove("podIP");
+    } else if one != first {
+        status.insert("podIPs".to_owned(), json!([{"ip": one}]));
     }
 }
 

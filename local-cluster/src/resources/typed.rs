@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::Kind;
 use super::fields::{Field, Shape, fields_of};
+use super::kind::TypeCheck;
 use crate::object::{Object, is_empty};
 
 /// The error names the value of a wrong type.
 pub(crate) fn check_types(kind: &Kind, object: &Object) -> Result<(), String> {
-    let Some(check) = kind.check_types else {
-        return Ok(());
-    };
-    check(Value::Object(object.clone())).map_err(|error| error.to_string())
+    let check = |check: TypeCheck| check(Value::Object(object.clone()));
+    let checked = kind.check_types.map_or(Ok(()), check);
+    checked.map_err(|error| error.to_string())
 }
 
 /// Leaves an object as the server encodes it and returns the paths of unknown fields, which are removed.
@@ -28,8 +28,8 @@ pub(crate) fn normalise(kind: &Kind, object: &mut Object) -> Vec<String> {
 pub(crate) fn normalise_metadata(object: &mut Object) -> Vec<String> {
     let mut unknown = Vec::new();
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-        let (section, name) = ("meta.k8s.io/v1", "ObjectMeta");
-        normalise_message(metadata, section, name, "metadata", &mut unknown);
+        let section = "meta.k8s.io/v1";
+        normalise_message(metadata, section, "ObjectMeta", "metadata", &mut unknown);
     }
     unknown
 }
@@ -37,9 +37,7 @@ pub(crate) fn normalise_metadata(object: &mut Object) -> Vec<String> {
 /// An object of the kind with nothing but what the server always encodes.
 pub(crate) fn empty_object(kind: &Kind) -> Object {
     let mut empty = Object::new();
-    if !kind.is_custom() {
-        normalise(kind, &mut empty);
-    }
+    normalise(kind, &mut empty);
     kind.present_object(empty)
 }
 

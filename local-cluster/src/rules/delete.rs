@@ -100,35 +100,25 @@ fn check_preconditions(
     current: &Stored,
     options: &DeleteOptions,
 ) -> Result<(), ApiError> {
-    let (name, uid, revision) = (&current.name, current.uid(), current.revision);
-    if kind.is("", "namespaces") {
-        let actual = revision.to_string();
-        let given = [
-            ("UID", options.uid.as_deref(), uid),
-            (
-                "ResourceVersion",
-                options.resource_version.as_deref(),
-                &actual,
-            ),
-        ];
-        for (what, given, actual) in given {
-            if let Some(given) = given.filter(|given| *given != actual) {
-                let why = format!(
-                    "Precondition failed: {what} in precondition: {given}, {what} in object meta: {actual}"
-                );
-                return Err(ApiError::conflict(kind, name, &why));
-            }
+    let (name, revision) = (&current.name, current.revision.to_string());
+    let version = options.resource_version.as_deref();
+    let given = [
+        ("UID", options.uid.as_deref(), current.uid()),
+        ("ResourceVersion", version, &revision),
+    ];
+    for (what, given, actual) in given {
+        let Some(given) = given.filter(|given| *given != actual) else {
+            continue;
+        };
+        if kind.is("", "namespaces") {
+            let why = format!(
+                "Precondition failed: {what} in precondition: {given}, {what} in object meta: {actual}"
+            );
+            return Err(ApiError::conflict(kind, name, &why));
         }
+        return Err(ApiError::precondition(kind, name, (what, given, actual)));
     }
-    if let Some(expected) = options.uid.as_deref().filter(|expected| *expected != uid) {
-        return Err(ApiError::uid_precondition(kind, name, expected, uid));
-    }
-    match options.resource_version.as_deref() {
-        Some(version) if version != revision.to_string() => Err(ApiError::version_precondition(
-            kind, name, version, revision,
-        )),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// The grace period: zero but for pods that run on a node.

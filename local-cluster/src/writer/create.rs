@@ -44,11 +44,10 @@ impl Cluster {
         let mut review = self.review(attributes, (namespace, &name), options);
         review.warn(decode(kind, &mut object, options.validation)?);
         forget_past(object::child(&mut object, "metadata"));
-        let managed = managed.unwrap_or_else(|| match options.manager {
-            Some(manager) => {
-                after_create(kind, part.subresource(), &object, manager, &clock::now())
-            }
-            None => Vec::new(),
+        let managed = managed.unwrap_or_else(|| {
+            let by = options.manager.into_iter();
+            let after = |by| after_create(kind, part.subresource(), &object, by, &clock::now());
+            by.flat_map(after).collect()
         });
         object::set_managers(&mut object, managed);
         if review.mutates() || review.validates() {
@@ -68,15 +67,8 @@ impl Cluster {
                 now: clock::now(),
             };
             let (mut new, warnings) = prepare_create(kind, object.clone(), &stamp)?;
-            if !options.dry_run {
-                object::child(&mut new, "metadata").remove("resourceVersion");
-            }
             review.warn(warnings);
-            let name = object::name(&new).to_owned();
-            let mut lock = match part {
-                Part::Main => self.assign_addresses(kind, &mut new, None)?,
-                _ => self.lock_addresses(kind),
-            };
+            let mut lock = self.assign_addresses(kind, part, &mut new, None)?;
             if review.validates() {
                 let clashed = self.clashes(kind, &new);
                 drop(lock);
@@ -87,25 +79,34 @@ impl Cluster {
                 lock = relocked;
             }
             let _lock = lock;
-            check_unversioned(&object, options.dry_run)?;
-            let inserted = if options.dry_run {
-                self.check_insert(kind, namespace, &name)
-                    .map(|()| Written::Unstored(new))
-            } else {
-                self.store
-                    .insert(&kind.storage, new, kind.namespaced)
-                    .map(Written::Stored)
-            };
-            match inserted {
+            match self.store_new(kind, namespace, new, options.dry_run) {
                 Ok(left) => return Ok((left, review.into_warnings())),
-                Err(WriteError::Exists) if generated && attempt + 1 < ATTEMPTS => {}
-                Err(error) => {
-                    let error = self.write_error(error, kind, (namespace, &name));
-                    return Err(error.with_warnings(review.into_warnings()));
+                Err(error)
+                    if error.reason() == "AlreadyExists" && generated && attempt + 1 < ATTEMPTS => {
                 }
+                Err(error) => return Err(error.with_warnings(review.into_warnings())),
             }
         }
         Err(ApiError::already_exists(kind, object::name(&object), false))
+    }
+
+    fn store_new(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        mut new: Object,
+        dry_run: bool,
+    ) -> Result<Written, ApiError> {
+        let name = object::name(&new).to_owned();
+        let stored = if dry_run {
+            let checked = self.check_insert(kind, namespace, &name);
+            checked.map(|()| Written::Unstored(new))
+        } else {
+            take_version(&mut new)?;
+            let stored = self.store.insert(&kind.storage, new, kind.namespaced);
+            stored.map(Written::Stored)
+        };
+        stored.map_err(|error| self.write_error(error, kind, (namespace, &name)))
     }
 
     fn check_insert(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), WriteError> {
@@ -125,9 +126,13 @@ impl Cluster {
 }
 
 /// Refuses a new object with a version as the storage of a cluster does, which a dry run does not reach.
-fn check_unversioned(object: &Object, dry_run: bool) -> Result<(), ApiError> {
-    let version = object::meta(object, "resourceVersion").map(str::parse::<u64>);
-    if !dry_run && version.is_some_and(|parsed| parsed.is_ok_and(|v| v != 0)) {
+fn take_version(object: &mut Object) -> Result<(), ApiError> {
+    let version = object::child(object, "metadata").remove("resourceVersion");
+    let version = version
+        .as_ref()
+        .and_then(Value::as_str)
+        .map(str::parse::<u64>);
+    if version.is_some_and(|parsed| parsed.is_ok_and(|v| v != 0)) {
         let why = "resourceVersion should not be set on objects to be created";
         return Err(ApiError::unexplained(why));
     }

@@ -136,7 +136,7 @@ impl Cluster {
                 next = mutated.await?;
                 set_address(kind, (namespace, name), &mut next)?;
             }
-            let mut lock = self.assign_addresses(kind, &mut next, Some(&current.object))?;
+            let mut lock = self.assign_addresses(kind, part, &mut next, Some(&current.object))?;
             let (update, warnings) = decide_update(kind, &current, next, part)?;
             review.warn(warnings);
             if review.validates() {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::clock;
 use crate::object::{
-    Object, at, condition, entries, is_deleting, items, items_in, list, meta, number, string, text,
+    Object, at, condition, entries, is_deleting, items, items_in, list, meta, number, text,
 };
 
 /// The largest number of entries that a cell names; of more it counts the rest.
@@ -17,7 +17,6 @@ pub(super) fn cell(plural: &str, column: &str, object: &Object) -> Value {
         "events" if column == "Count" => return Value::from(event_count(object)),
         "events" => event(column, object),
         "services" => service(column, object),
-        "endpoints" => endpoints(object),
         "endpointslices" => endpoint_slice(column, object),
         "deployments" | "statefulsets" => {
             let ready = number(object, &["status", "readyReplicas"], 0);
@@ -176,20 +175,6 @@ fn service_port(port: &Value) -> String {
         0 => format!("{}/{protocol}", number("port")),
         node_port => format!("{}:{node_port}/{protocol}", number("port")),
     }
-}
-
-fn endpoints(object: &Object) -> String {
-    let mut named = Vec::new();
-    for subset in items(object, &["subsets"]) {
-        let ips = || items_in(subset, "addresses").map(|address| string(address, "ip"));
-        if items_in(subset, "ports").next().is_none() {
-            named.extend(ips().map(str::to_owned));
-        }
-        for port in items_in(subset, "ports") {
-            named.extend(ips().map(|ip| format!("{ip}:{}", port["port"])));
-        }
-    }
-    first_few(named)
 }
 
 fn endpoint_slice(column: &str, object: &Object) -> String {

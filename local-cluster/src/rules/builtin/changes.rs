@@ -69,6 +69,17 @@ fn pod_errors(before: &Object, next: &Object) -> Vec<FieldError> {
     }
     let changes =
         old != new && without_mutable_fields(&old, &old) != without_mutable_fields(&new, &old);
+    let tolerations = |spec| -> Vec<Value> {
+        let mut tolerations: Vec<Value> = items_in(spec, "tolerations").cloned().collect();
+        let maps = tolerations.iter_mut().filter_map(Value::as_object_mut);
+        maps.for_each(|toleration| _ = toleration.remove("tolerationSeconds"));
+        tolerations
+    };
+    let kept = tolerations(&new);
+    if !tolerations(&old).iter().all(|one| kept.contains(one)) {
+        let why = "existing toleration can not be modified except its tolerationSeconds";
+        errors.forbidden("spec.tolerations", why);
+    }
     let why = format!("pod updates may not change fields other than {CHANGEABLE}");
     if changes {
         errors.forbidden("spec", &why);

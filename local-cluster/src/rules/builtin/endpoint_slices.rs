@@ -7,19 +7,17 @@ use serde_json::Value;
 use crate::addresses::is_local_pod;
 use crate::field_error::{ErrorList as _, FieldError};
 use crate::names;
-use crate::object::{Object, is_empty, items, items_in, maps_in, text};
+use crate::object::{Object, items, items_in, list, maps_in, text};
 
 /// Drops `deprecatedTopology`, which clients of `v1` cannot write, and empty lists, which are not stored.
 pub(super) fn drop_ignored_fields(slice: &mut Object) {
     for endpoint in maps_in(slice.get_mut("endpoints")) {
         endpoint.remove("deprecatedTopology");
     }
-    for list in ["endpoints", "ports"] {
-        slice.entry(list).and_modify(|list| {
-            if is_empty(list) {
-                *list = Value::Null;
-            }
-        });
+    for field in ["endpoints", "ports"] {
+        if list(slice, &[field]).is_empty() {
+            slice.insert(field.to_owned(), Value::Null);
+        }
     }
 }
 

@@ -35,10 +35,12 @@ pub(super) fn object_errors(service: &Object) -> Vec<FieldError> {
     if kind == "ExternalName" && !names::is_subdomain(name.trim_end_matches('.')) {
         errors.invalid("spec.externalName", name, names::SUBDOMAIN);
     }
-    let of_balancers = BALANCER_FIELDS.iter().filter(|_| kind != "LoadBalancer");
+    let of_balancers = BALANCER_FIELDS.iter().chain(&["loadBalancerSourceRanges"]);
+    let of_balancers = of_balancers.filter(|_| kind != "LoadBalancer");
     for field in of_balancers.filter(|field| at(service, &["spec", field]).is_some()) {
+        let shown = field.replace("loadBalancerSource", "LoadBalancerSource");
         let why = "may only be used when `type` is 'LoadBalancer'";
-        errors.forbidden(format!("spec.{field}"), why);
+        errors.forbidden(format!("spec.{shown}"), why);
     }
     let mut seen = HashSet::new();
     for (index, port) in ports.iter().enumerate() {
