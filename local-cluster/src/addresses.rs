@@ -7,13 +7,15 @@ use std::ops::RangeInclusive;
 use serde_json::{Value, json};
 
 use crate::field_error::{ErrorList as _, FieldError};
-use crate::object::{Object, child, items, maps_in, string, text};
+use crate::object::{Object, at, child, items, list, maps_in, object, string, text};
 
 /// The first cluster IP, which is that of the API server's own service.
 const FIRST_IP: Ipv4Addr = Ipv4Addr::new(10, 96, 0, 1);
 const IP_COUNT: u32 = 4096;
 /// The default range of `--service-node-port-range`.
 const NODE_PORTS: RangeInclusive<u64> = 30_000..=32_767;
+/// The node port at which load balancers ask whether a node has a local endpoint.
+pub(crate) const HEALTH_PORT: &str = "healthCheckNodePort";
 /// The first address of pods that serve on this machine.
 pub(crate) const FIRST_LOCAL_POD: Ipv4Addr = Ipv4Addr::new(127, 244, 0, 2);
 
@@ -22,12 +24,15 @@ pub(crate) const fn is_local_pod(ip: IpAddr) -> bool {
     matches!(ip, IpAddr::V4(ip) if matches!(ip.octets(), [127, 244, ..]))
 }
 
+/// The error has a field.
+type Assigned<T> = Result<T, (&'static str, String)>;
+
 /// Allocates the cluster IP and the node ports that a service lacks; `before` is its former version.
 pub(crate) fn assign<'a>(
     service: &mut Object,
     before: Option<&Object>,
     others: impl Iterator<Item = &'a Object>,
-) -> Result<(), (&'static str, String)> {
+) -> Assigned<()> {
     let (mut ips, mut ports) = (HashSet::new(), HashSet::new());
     for other in others {
         ips.extend(cluster_ip(other).map(str::to_owned));
@@ -36,23 +41,18 @@ pub(crate) fn assign<'a>(
     if type_of(service) == "ExternalName" {
         return Ok(());
     }
-    if text(service, &["spec", "clusterIP"]).is_none_or(str::is_empty) {
-        let kept = before.and_then(|b| text(b, &["spec", "clusterIP"]));
-        let ip = match kept {
-            Some(ip) => ip.to_owned(),
-            None => (0..IP_COUNT)
-                .filter_map(|n| Some(Ipv4Addr::from(u32::from(FIRST_IP).checked_add(n)?)))
-                .map(|ip| ip.to_string())
-                .find(|ip| !ips.contains(ip))
-                .ok_or(("spec.clusterIP", "the service range is full".to_owned()))?,
-        };
-        let spec = child(service, "spec");
-        spec.insert("clusterIPs".to_owned(), json!([ip]));
-        spec.insert("clusterIP".to_owned(), Value::from(ip));
-    }
+    assign_ip(service, before, &ips)?;
     let balances = type_of(service) == "LoadBalancer";
     let has_ports = has_node_ports(service);
+    let needs_health_port = needs_health_port(service);
     let spec = child(service, "spec");
+    if needs_health_port && !spec.contains_key(HEALTH_PORT) {
+        let kept = before
+            .and_then(|b| at(b, &["spec", HEALTH_PORT]))
+            .and_then(Value::as_u64);
+        let free = kept.map_or_else(|| free_port(&mut ports), Ok)?;
+        spec.insert(HEALTH_PORT.to_owned(), Value::from(free));
+    }
     let declines = spec.get("allocateLoadBalancerNodePorts") == Some(&Value::Bool(false));
     if !has_ports || balances && declines {
         return Ok(());
@@ -66,14 +66,45 @@ pub(crate) fn assign<'a>(
         let kept = kept
             .iter()
             .find(|kept| kept.get("port") == port.get("port"));
-        let free = kept
-            .and_then(|kept| node_port(kept))
-            .or_else(|| NODE_PORTS.clone().find(|p| !ports.contains(p)))
-            .ok_or(("spec.ports", "the node port range is full".to_owned()))?;
-        ports.insert(free);
+        let kept = kept.and_then(|kept| node_port(kept));
+        let free = kept.map_or_else(|| free_port(&mut ports), Ok)?;
         port.insert("nodePort".to_owned(), Value::from(free));
     }
     Ok(())
+}
+
+/// The cluster IP, which a service lacks that was created by its status, and the families.
+fn assign_ip(
+    service: &mut Object,
+    before: Option<&Object>,
+    taken: &HashSet<String>,
+) -> Assigned<()> {
+    let kept = before.and_then(|b| text(b, &["spec", "clusterIP"]));
+    let lacks = kept.is_none() && before.is_none_or(|b| type_of(b) == "ExternalName");
+    let given = text(service, &["spec", "clusterIP"]).filter(|ip| !ip.is_empty());
+    let ip = match given.or(kept) {
+        None if lacks => {
+            let ips = (0..IP_COUNT).filter_map(|n| u32::from(FIRST_IP).checked_add(n));
+            let mut ips = ips.map(|ip| Ipv4Addr::from(ip).to_string());
+            let free = ips.find(|ip| !taken.contains(ip));
+            Some(free.ok_or(("spec.clusterIP", "the service range is full".to_owned()))?)
+        }
+        ip => ip.map(str::to_owned),
+    };
+    let ip = ip.map(|ip| json!({"clusterIP": ip, "clusterIPs": [ip]}));
+    let families = json!({"ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"});
+    for (field, default) in [ip.unwrap_or_default(), families]
+        .into_iter()
+        .flat_map(object)
+    {
+        child(service, "spec").entry(field).or_insert(default);
+    }
+    Ok(())
+}
+
+fn free_port(taken: &mut HashSet<u64>) -> Assigned<u64> {
+    let free = NODE_PORTS.clone().find(|port| taken.insert(*port));
+    free.ok_or(("spec.ports", "the node port range is full".to_owned()))
 }
 
 /// The services have an address in common.
@@ -130,6 +161,16 @@ pub(crate) fn has_node_ports(service: &Object) -> bool {
     matches!(type_of(service), "NodePort" | "LoadBalancer")
 }
 
+/// Clients outside of the cluster can reach the service.
+pub(crate) fn is_exposed(service: &Object) -> bool {
+    has_node_ports(service) || !list(service, &["spec", "externalIPs"]).is_empty()
+}
+
+pub(crate) fn needs_health_port(service: &Object) -> bool {
+    let policy = text(service, &["spec", "externalTrafficPolicy"]);
+    type_of(service) == "LoadBalancer" && policy == Some("Local")
+}
+
 pub(crate) fn node_port(port: &Value) -> Option<u64> {
     port.get("nodePort")?.as_u64().filter(|number| *number != 0)
 }
@@ -146,7 +187,9 @@ pub(crate) fn cluster_ip(service: &Object) -> Option<&str> {
 }
 
 fn node_ports(service: &Object) -> impl Iterator<Item = u64> {
-    items(service, &["spec", "ports"]).filter_map(node_port)
+    let health = at(service, &["spec", HEALTH_PORT]).and_then(Value::as_u64);
+    let ports = items(service, &["spec", "ports"]).filter_map(node_port);
+    ports.chain(health)
 }
 
 #[cfg(test)]

@@ -16,5 +16,5 @@ mod types;
 
 pub(crate) use apply::Apply;
 pub(crate) use layout::{ListRule, owned_rule, strategic_rule};
-pub(crate) use ownership::{ServerSetFields, after_create, after_update, managers_error};
+pub(crate) use ownership::{after_create, after_update, managers_error};
 pub(crate) use types::{Patch, go_format};

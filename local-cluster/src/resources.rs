@@ -4,6 +4,7 @@ mod builtin;
 mod conversion;
 mod crd;
 mod defaults;
+mod fields;
 mod kind;
 mod registry;
 mod scale;
@@ -14,9 +15,12 @@ pub(crate) use self::conversion::Conversion;
 pub(crate) use self::crd::{
     Names, accept_names, crd_defaults, crd_errors, format_warnings, is_established, kinds_of,
 };
-pub(crate) use self::defaults::{fill_defaults, reset_status};
+pub(crate) use self::defaults::{admit_pod, fill_defaults, reset_status};
+pub(crate) use self::fields::{Field, Shape, fields_of};
 pub(crate) use self::kind::{Custom, Kind, PrinterColumn};
 pub(crate) use self::registry::{Document, Documents, Registry};
 pub(crate) use self::scale::Scale;
-pub(crate) use self::typed::{check_types, fill_maps, unknown_fields, unknown_metadata};
+pub(crate) use self::typed::{
+    check_types, empty_object, normalise, normalise_message, normalise_metadata,
+};
 pub(crate) use self::webhooks::{webhook_defaults, webhook_errors};

@@ -196,7 +196,7 @@ mod tests {
         let slice = json!({"addressType": "IPv4", "ports": [{"port": 80}, {"name": "all"}], "endpoints": endpoints});
         let expected = json!([
             "IPv4",
-            "80,*",
+            "80,all",
             "10.0.0.1,10.0.0.2,10.0.0.3 + 2 more...",
             "<unknown>"
         ]);

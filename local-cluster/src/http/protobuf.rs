@@ -1,9 +1,8 @@
 //! Decoding of protobuf bodies.
 //!
 //! Typed Go clients send protobuf and accept JSON, so only decoding is needed: into the JSON that the same client sends
-//! otherwise. `protobuf/messages.json` has the fields of all messages.
+//! otherwise.
 
-mod fields;
 mod values;
 mod wire;
 
@@ -12,9 +11,9 @@ mod tests;
 
 use serde_json::{Value, json};
 
-use self::fields::{Field, Shape, fields_of};
 use self::wire::{WireReader, WireValue};
 use crate::object::{self, Object};
+use crate::resources::{Field, Shape, fields_of, normalise_message};
 
 /// The prefix of every Kubernetes protobuf body.
 const MAGIC: &[u8] = b"k8s\0";
@@ -38,6 +37,7 @@ pub(super) fn decode(body: &[u8], api_version: &str, kind: &str) -> Option<Objec
             _ => {}
         }
     }
+    head.retain(|_, word| *word != "");
     for (key, default) in [("apiVersion", api_version), ("kind", kind)] {
         head.entry(key).or_insert_with(|| Value::from(default));
     }
@@ -48,6 +48,7 @@ pub(super) fn decode(body: &[u8], api_version: &str, kind: &str) -> Option<Objec
         _ => word("apiVersion"),
     };
     let mut object = decoder.message(raw?, section, word("kind"))?;
+    normalise_message(&mut object, section, word("kind"), "", &mut Vec::new());
     object.extend(head);
     let is_shallow = object.values().all(|value| depth(value) < MAX_DEPTH);
     is_shallow.then_some(object)
@@ -79,9 +80,6 @@ impl Decoder {
             if let Some((name, form)) = fields.get(&number) {
                 self.add(&mut object, name, Field::of(section, form), raw)?;
             }
-        }
-        for (name, form) in fields.values() {
-            self.complete(&mut object, name, Field::of(section, form))?;
         }
         self.levels += 1;
         Some(object)
@@ -126,38 +124,6 @@ impl Decoder {
             None => self.value(WireValue::Bytes(b""), field)?,
         };
         Some((key, value))
-    }
-
-    /// Adds the value that Go encodes if a field is not set, or removes one that Go leaves out.
-    fn complete(&mut self, object: &mut Object, name: &str, field: Field) -> Option<()> {
-        if field.shape == Shape::Inline {
-            for (key, value) in object::object(self.zero(field)?) {
-                object.entry(key).or_insert(value);
-            }
-            return Some(());
-        }
-        match object.get(name) {
-            None if field.is_required => _ = object.insert(name.to_owned(), self.zero(field)?),
-            Some(value)
-                if !field.is_required
-                    && field.shape == Shape::Plain
-                    && (*value == "" || *value == self.zero(field)?) =>
-            {
-                object.remove(name);
-            }
-            _ => {}
-        }
-        Some(())
-    }
-
-    fn zero(&mut self, field: Field) -> Option<Value> {
-        match (field.shape, field.base) {
-            (Shape::Plain | Shape::Inline, "i" | "b") => self.value(WireValue::Number(0), field),
-            (Shape::Plain | Shape::Inline, base) if base != "y" => {
-                self.value(WireValue::Bytes(b""), field)
-            }
-            _ => Some(Value::Null),
-        }
     }
 
     fn value(&mut self, raw: WireValue<'_>, field: Field) -> Option<Value> {

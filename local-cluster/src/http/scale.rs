@@ -5,14 +5,14 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::write::{applies, decode_apply, decode_patch};
+use super::write::{applies, check_result, decode_apply, decode_patch};
 use super::{body, response};
 use crate::faults::Verb;
 use crate::field_error::FieldError;
 use crate::object::{self, Object, at};
-use crate::patch::Apply;
+use crate::patch::{Apply, Patch};
 use crate::resources::{Kind, Scale};
-use crate::rules::Part;
+use crate::rules::{Part, decode};
 use crate::status::ApiError;
 use crate::writer::{Written, check_url_name};
 
@@ -53,9 +53,18 @@ pub(super) async fn write(
         Box::new(move |_| Ok(given.clone()))
     } else {
         let patch = decode_patch(call)?;
-        Box::new(move |scale| patch.apply(scale))
+        let validation = call.options().validation;
+        Box::new(move |scale| {
+            let next = patch.apply(scale)?;
+            if let Patch::Strategic(fields) = &patch {
+                check_result(&scale_kind(), fields, &next, validation)?;
+            }
+            Ok(next)
+        })
     };
     let options = call.options();
+    let mut scaled = change(scale.of(&kind.present(&*call.stored()?)))?;
+    let unknown = decode(&scale_kind(), &mut scaled, options.validation)?;
     let rescale = |mut object: Object| {
         let next = change(scale.of(&object))?;
         check(&next, address.1)?;
@@ -69,7 +78,8 @@ pub(super) async fn write(
     let rescaled = call
         .cluster
         .update(kind, address, Part::Scale, &options, rescale);
-    let (left, warnings) = rescaled.await?;
+    let (left, mut warnings) = rescaled.await?;
+    warnings.extend(unknown);
     Ok(respond(call, scale, &left, &warnings))
 }
 
@@ -79,8 +89,12 @@ fn respond(call: &Call<'_>, scale: &Scale, left: &Written, warnings: &[String]) 
 }
 
 fn show(call: &Call<'_>, scale: &Scale, object: &Object, warnings: &[String]) -> Response {
-    let scale = Value::Object(scale.of(object));
-    let response = response::value(StatusCode::OK, call.form.encoding, &scale);
+    let kind = Kind {
+        plural: if call.kind.is_custom() { "" } else { "scales" }.to_owned(),
+        ..scale_kind()
+    };
+    let scale = Written::Unstored(scale.of(object));
+    let response = response::object(StatusCode::OK, call.form, &kind, &scale);
     response::with_warnings(response, warnings)
 }
 

@@ -10,7 +10,7 @@ use super::query::check_options;
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::patch::{Apply, Patch, go_format};
-use crate::resources::{Kind, check_types, unknown_fields};
+use crate::resources::{Kind, check_types, normalise};
 use crate::rules::{FieldValidation, Part, clean_metadata};
 use crate::status::ApiError;
 use crate::writer::check_url_name;
@@ -36,12 +36,14 @@ pub(super) async fn update(call: &Call<'_>, part: Part) -> Result<Response, ApiE
     let updated = cluster.update(call.kind, address, part, &options, change);
     match updated.await {
         Err(error)
-            if error.code() == 404 && part == Part::Main && call.kind.is_created_by_update() =>
+            if error.code() == 404 && part != Part::Scale && call.kind.is_created_by_update() =>
         {
             check_url_name(&object, address.1)?;
             let mut object = object.clone();
-            object::child(&mut object, "metadata").remove("resourceVersion");
-            let created = cluster.create(call.kind, address.0, object, &options);
+            if !options.dry_run {
+                object::child(&mut object, "metadata").remove("resourceVersion");
+            }
+            let created = cluster.insert(call.kind, address.0, object, (part, None), &options);
             let (written, warnings) = created.await?;
             Ok(call.respond(StatusCode::CREATED, &written, &warnings))
         }
@@ -87,7 +89,7 @@ pub(super) async fn patch(call: &Call<'_>, part: Part) -> Result<Response, ApiEr
 }
 
 /// Validates the result of a strategic merge patch. Errors show the patch, printed as Go prints a map.
-fn check_result(
+pub(super) fn check_result(
     kind: &Kind,
     patch: &Object,
     left: &Object,
@@ -101,7 +103,7 @@ fn check_result(
     if validation != FieldValidation::Strict {
         return Ok(());
     }
-    let unknown = unknown_fields(kind, &mut left.clone()).into_iter();
+    let unknown = normalise(kind, &mut left.clone()).into_iter();
     let unknown: Vec<String> = unknown
         .map(|field| format!("unknown field {field:?}"))
         .collect();

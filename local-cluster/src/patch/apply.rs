@@ -8,10 +8,10 @@ use super::layout::{Layout, ListKind};
 use super::managers::{ManagedFields, ManagedFieldsEntry, Manager};
 use super::merge::merge;
 use super::ownership::{
-    UNOWNED, changes, empty_object, manager_name, reconcile_with_schema, reset, updated,
+    UNOWNED, changes, manager_name, reconcile_with_schema, replicas, reset, shows_none, updated,
 };
-use crate::object::{Object, object, text, uid};
-use crate::resources::Kind;
+use crate::object::{Object, object, set_managers, text, uid};
+use crate::resources::{Kind, empty_object};
 use crate::status::ApiError;
 
 /// Owns the fields of objects without managers when the first manager applies.
@@ -60,20 +60,21 @@ impl Apply {
             return Err(ApiError::untyped_patch(kind, &self.desired, &twice));
         }
         let mut live = live.clone();
-        let mut managers = ManagedFields::read(&live).unwrap_or_default();
+        let all = ManagedFields::read(&live).unwrap_or_default();
+        let replicas = (self.subresource == "scale").then(|| replicas(kind));
+        let of_scale = replicas.as_ref().map(|replicas| all.of_scale(replicas));
+        let mut managers = of_scale.unwrap_or_else(|| all.clone());
         let is_new = uid(&live).is_empty();
         if is_new {
             live = empty_object(kind);
-        } else if managers.0.is_empty() {
+        } else if managers.0.is_empty() && !(replicas.is_some() && shows_none(&live)) {
             let by = Manager {
                 name: BEFORE_FIRST_APPLY.to_owned(),
                 ..self.as_manager(kind, false)
             };
             managers = updated(kind, managers, (None, &live), by, now);
         }
-        if let Some(meta) = live.get_mut("metadata").and_then(Value::as_object_mut) {
-            meta.remove("managedFields");
-        }
+        set_managers(&mut live, Vec::new());
         reconcile_with_schema(kind, &mut managers);
         let (next, mut managers) = match self.merged(kind, &live, &desired, &managers, self.force) {
             Ok(merged) => merged,
@@ -99,6 +100,9 @@ impl Apply {
                 managers.0.push(entry);
             }
         }
+        if let Some(replicas) = &replicas {
+            managers = all.with_scale(&managers, replicas);
+        }
         // A new object is the configuration, without the empty fields of its type.
         let mut next = if is_new { object(desired) } else { next };
         if self.manager == "kubectl" && self.subresource.is_empty() {
@@ -122,6 +126,10 @@ impl Apply {
     /// The part of the configuration that the subresource can change.
     fn own_part(&self, kind: &Kind) -> Object {
         let mut desired = self.desired.clone();
+        // A cluster merges all of a built-in kind, and resets fields later.
+        if !kind.is_custom() {
+            return desired;
+        }
         if self.subresource == "status" {
             desired.retain(|key, _| matches!(key.as_str(), "apiVersion" | "kind" | "status"));
         } else if kind.has_status {
@@ -155,7 +163,9 @@ impl Apply {
         let removed = changes.removed.clone();
         let changed = changes.set();
         let mut conflicts: Vec<Conflict> = Vec::new();
-        for entry in &managers.0 {
+        let mut entries: Vec<&ManagedFieldsEntry> = managers.0.iter().collect();
+        entries.sort_by_key(|entry| entry.manager.order());
+        for entry in entries {
             let set = entry.set.intersection(&changed);
             if !set.is_empty() {
                 let mut entry = entry.clone();
@@ -221,7 +231,6 @@ fn conflict_error(conflicts: Vec<Conflict>) -> ApiError {
         let paths = conflict.set.paths().into_iter();
         listed.extend(paths.map(|path| (conflict.manager.clone(), path)));
     }
-    listed.sort_by(|a, b| a.0.cmp(&b.0));
     ApiError::apply_conflicts(&listed)
 }
 

@@ -38,6 +38,18 @@ impl Manager {
         let version = (!self.applies).then_some(self.api_version.as_str());
         (&self.name, &self.subresource, version)
     }
+
+    /// The order of conflicts, which a cluster sorts by its identifiers of entries.
+    pub(super) fn order(&self) -> (&str, bool, &str, bool, &str) {
+        let (is_whole, subresource) = (self.subresource.is_empty(), &self.subresource);
+        (
+            &self.name,
+            !self.applies,
+            &self.api_version,
+            is_whole,
+            subresource,
+        )
+    }
 }
 
 impl ManagedFieldsEntry {
@@ -52,6 +64,10 @@ impl ManagedFieldsEntry {
             shown = format!("{shown} using {}", self.manager.api_version);
         }
         shown
+    }
+
+    fn owns(&self, fields: &FieldSet) -> bool {
+        !self.set.intersection(fields).is_empty()
     }
 
     fn read(entry: &Value) -> Option<Self> {
@@ -137,6 +153,45 @@ impl ManagedFields {
                 _ => of_live(),
             },
         }
+    }
+
+    /// The entries of an object's scale: those with its replicas.
+    pub(super) fn of_scale(&self, replicas: &FieldSet) -> Self {
+        let owners = self.0.iter().filter(|entry| entry.owns(replicas));
+        let of_scale = owners.map(|entry| ManagedFieldsEntry {
+            set: replicas.clone(),
+            encoded: None,
+            ..entry.clone()
+        });
+        Self(of_scale.collect())
+    }
+
+    /// The entries after a write of the scale, whose entries are in the version of scales: only those of
+    /// applies are found again, and others are added without a time.
+    pub(super) fn with_scale(mut self, scale: &Self, replicas: &FieldSet) -> Self {
+        let is_kept = |entry: &ManagedFieldsEntry, of: &Self| {
+            let mut others = of.0.iter().filter(|other| other.owns(replicas));
+            entry.manager.applies && others.any(|other| other.manager == entry.manager)
+        };
+        let added = scale
+            .0
+            .iter()
+            .filter(|one| one.owns(replicas) && !is_kept(one, &self));
+        let mut added: Vec<ManagedFieldsEntry> = added.cloned().collect();
+        for entry in &mut added {
+            (entry.time, entry.set, entry.encoded) = (None, replicas.clone(), None);
+        }
+        for entry in self
+            .0
+            .iter_mut()
+            .filter(|one| one.owns(replicas) && !is_kept(one, scale))
+        {
+            entry.set = entry.set.difference(replicas);
+            entry.encoded = None;
+        }
+        self.0.retain(|entry| !entry.set.is_empty());
+        self.0.extend(added);
+        self
     }
 
     /// Removes the entry of a manager.

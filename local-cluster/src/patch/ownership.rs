@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::compare::{Comparison, compare_objects};
 use super::field_set::FieldSet;
 use super::layout::Layout;
 use super::managers::{ManagedFields, ManagedFieldsEntry, Manager};
-use crate::object::{self, Object, at, child};
-use crate::resources::Kind;
+use crate::object::{Object, number};
+use crate::resources::{Kind, Scale, empty_object};
 
 /// Fields that no manager owns.
 pub(super) static UNOWNED: LazyLock<FieldSet> = LazyLock::new(|| {
@@ -28,44 +28,23 @@ pub(super) static UNOWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     ])
 });
 
-/// Fields of a new object that the server sets because the client omits them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ServerSetFields(FieldSet);
-
-impl ServerSetFields {
-    pub(crate) fn by(kind: &Kind, request: &Object) -> Self {
-        let added: &[&[&str]] = match (kind.group.as_str(), kind.plural.as_str()) {
-            ("", "pods") => &[
-                &["spec", "priority"],
-                &["spec", "preemptionPolicy"],
-                &["spec", "tolerations"],
-            ],
-            ("", "services") => &[
-                &["spec", "clusterIPs"],
-                &["spec", "ipFamilies"],
-                &["spec", "ipFamilyPolicy"],
-            ],
-            ("", "namespaces") => &[&["spec", "finalizers"]],
-            _ => &[],
-        };
-        let omitted = |path: &&&[&str]| at(request, path).is_none();
-        let server_set: Vec<&[&str]> = added.iter().filter(omitted).copied().collect();
-        Self(FieldSet::of_paths(&server_set))
-    }
-}
-
 /// The `managedFields` of an object in its served version that `manager` creates.
 pub(crate) fn after_create(
     kind: &Kind,
+    subresource: &str,
     new: &Object,
-    server_set: &ServerSetFields,
     manager: &str,
     now: &str,
 ) -> Vec<Value> {
     let managers = ManagedFields::before_request(&Object::new(), new, "");
-    let mut after = updated(kind, managers, (None, new), updater(kind, "", manager), now);
-    after.remove(&server_set.0);
-    after.write()
+    updated(
+        kind,
+        managers,
+        (None, new),
+        updater(kind, subresource, manager),
+        now,
+    )
+    .write()
 }
 
 /// The `managedFields` after an update by `manager` from `live` to `next`, both in their served
@@ -82,8 +61,30 @@ pub(crate) fn after_update(
         // Without managers, nothing is tracked until a client applies.
         return Vec::new();
     }
-    let by = updater(kind, subresource, manager);
-    updated(kind, managers, (Some(live), next), by, now).write()
+    let (by, states) = (updater(kind, subresource, manager), (Some(live), next));
+    if subresource != "scale" {
+        return updated(kind, managers, states, by, now).write();
+    }
+    let replicas = replicas(kind);
+    let mut of_scale = managers.of_scale(&replicas);
+    if shows_none(next) && !shows_none(live) {
+        of_scale.0.clear();
+    } else if !of_scale.0.is_empty() {
+        of_scale = updated(kind, of_scale, states, by, now);
+    }
+    managers.with_scale(&of_scale, &replicas).write()
+}
+
+/// A scale has no field for zero replicas.
+pub(super) fn shows_none(object: &Object) -> bool {
+    number(object, &["spec", "replicas"], 1) == 0
+}
+
+/// The field that the scale of an object shows.
+pub(super) fn replicas(kind: &Kind) -> FieldSet {
+    let scale = kind.scale();
+    let path = scale.as_ref().map(Scale::replicas_path).unwrap_or_default();
+    FieldSet::of_paths(&[&path])
 }
 
 fn updater(kind: &Kind, subresource: &str, manager: &str) -> Manager {
@@ -181,63 +182,19 @@ pub(super) fn manager_name(given: &str) -> String {
     }
 }
 
-/// The empty object of a kind: types of built-in kinds have fields that are never omitted.
-pub(super) fn empty_object(kind: &Kind) -> Object {
-    let mut empty = Object::new();
-    empty.insert("apiVersion".to_owned(), Value::from(kind.api_version()));
-    empty.insert("kind".to_owned(), Value::from(kind.kind.as_str()));
-    if kind.is_custom() {
-        return empty;
-    }
-    child(&mut empty, "metadata");
-    let fields = match (kind.group.as_str(), kind.plural.as_str()) {
-        ("", "pods") => json!({"spec": {"containers": null}, "status": {}}),
-        ("", "services") => json!({"spec": {}, "status": {"loadBalancer": {}}}),
-        ("", "events") => json!({
-            "involvedObject": {}, "source": {}, "eventTime": null, "firstTimestamp": null,
-            "lastTimestamp": null, "reportingComponent": "", "reportingInstance": "",
-        }),
-        ("events.k8s.io", "events") => json!({
-            "regarding": {}, "deprecatedSource": {}, "eventTime": null,
-            "deprecatedFirstTimestamp": null, "deprecatedLastTimestamp": null,
-        }),
-        ("apps", "deployments") => {
-            json!({"spec": {"selector": null, "strategy": {}, "template": template()}, "status": {}})
-        }
-        ("apps", "replicasets") => {
-            json!({"spec": {"selector": null, "template": template()}, "status": {}})
-        }
-        ("apps", "statefulsets" | "daemonsets") => json!({
-            "spec": {"selector": null, "updateStrategy": {}, "template": template()}, "status": {}
-        }),
-        ("apiextensions.k8s.io", _) => json!({
-            "spec": {"names": {}, "versions": null},
-            "status": {"conditions": null, "acceptedNames": {}, "storedVersions": null},
-        }),
-        ("coordination.k8s.io", _) => json!({"spec": {}}),
-        _ if kind.has_status => json!({"spec": {}, "status": {}}),
-        _ => json!({}),
-    };
-    empty.append(&mut object::object(fields));
-    empty
-}
-
-fn template() -> Value {
-    json!({"metadata": {}, "spec": {"containers": null}})
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::object::object;
+    use crate::object::{at, child, object};
     use crate::resources::Registry;
+    use serde_json::json;
 
     fn update(live: Option<&Object>, by: &str, subresource: &str, next: Value) -> Object {
         let kind = Registry::new().builtin("", "pods").unwrap();
         let mut next = kind.present_object(object(next));
         let managed = match live {
             Some(live) => after_update(&kind, subresource, (live, &next), by, "now"),
-            None => after_create(&kind, &next, &ServerSetFields::by(&kind, &next), by, "now"),
+            None => after_create(&kind, "", &next, by, "now"),
         };
         child(&mut next, "metadata").insert("managedFields".to_owned(), managed.into());
         next

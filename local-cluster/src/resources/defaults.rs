@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{Conversion, Kind};
-use crate::object::{self, Object, at, child, maps_in, text};
+use super::Kind;
+use crate::object::{Object, at, child, maps_in, string, text};
 
 /// Defaults of built-in kinds; those of custom resources come from their schemas.
 pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
@@ -19,26 +19,11 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
         ("", "nodes") => node_defaults(object),
         ("", "endpoints") => endpoints_defaults(object),
         ("", "secrets") => {
-            if object.get("type").is_some_and(|of| of == "") {
-                object.remove("type");
-            }
             fill(object, json!({"type": "Opaque"}));
             encode_string_data(object);
         }
-        // Defaults apply to the stored version.
-        ("events.k8s.io", "events") => {
-            let mut stored = Conversion::EventsV1.store(std::mem::take(object));
-            event_defaults(&mut stored);
-            *object = Conversion::EventsV1.present(stored);
-        }
-        ("", "events") => event_defaults(object),
         ("discovery.k8s.io", "endpointslices") => {
-            object.entry("ports").or_insert(Value::Null);
-            for endpoint in maps_in(object.get_mut("endpoints")) {
-                endpoint.entry("conditions").or_insert_with(|| json!({}));
-            }
             for port in maps_in(object.get_mut("ports")) {
-                port.retain(|_, value| !value.is_null());
                 fill(port, json!({"name": "", "protocol": "TCP"}));
             }
         }
@@ -55,11 +40,6 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
         }
         ("admissionregistration.k8s.io", plural) => super::webhook_defaults(plural, object),
         ("apps", plural) => {
-            fill_conditions(
-                object,
-                json!({"lastTransitionTime": null, "lastUpdateTime": null}),
-            );
-            fill(object, json!({"status": {}}));
             workload_defaults(plural, child(object, "spec"));
         }
         _ => {}
@@ -99,14 +79,6 @@ fn encode_string_data(secret: &mut Object) {
     }
 }
 
-fn event_defaults(event: &mut Object) {
-    let defaults = json!({
-        "source": {}, "firstTimestamp": null, "lastTimestamp": null, "eventTime": null,
-        "reportingComponent": "", "reportingInstance": "",
-    });
-    fill(event, defaults);
-}
-
 fn binding_defaults(binding: &mut Object) {
     let group = json!({"apiGroup": "rbac.authorization.k8s.io"});
     fill(child(binding, "roleRef"), group.clone());
@@ -119,21 +91,11 @@ fn binding_defaults(binding: &mut Object) {
 
 fn namespace_defaults(namespace: &mut Object) {
     let name = crate::object::name(namespace).to_owned();
-    let labels = child(child(namespace, "metadata"), "labels");
-    labels.insert("kubernetes.io/metadata.name".to_owned(), Value::from(name));
-    if !crate::object::is_deleting(namespace) {
-        fill(namespace, json!({"spec": {"finalizers": ["kubernetes"]}}));
+    if !name.is_empty() {
+        let labels = child(child(namespace, "metadata"), "labels");
+        labels.insert("kubernetes.io/metadata.name".to_owned(), Value::from(name));
     }
     fill(namespace, json!({"status": {"phase": "Active"}}));
-    fill_conditions(namespace, json!({"lastTransitionTime": null}));
-}
-
-/// The times that Kubernetes' types of conditions always encode.
-fn fill_conditions(object: &mut Object, times: Value) {
-    let conditions = object
-        .get_mut("status")
-        .and_then(|s| s.get_mut("conditions"));
-    maps_in(conditions).for_each(|condition| fill(condition, times.clone()));
 }
 
 fn node_defaults(node: &mut Object) {
@@ -144,43 +106,71 @@ fn node_defaults(node: &mut Object) {
         let status = child(node, "status");
         status.entry("allocatable").or_insert(capacity);
     }
-    fill(node, json!({"status": blank_node()}));
-    fill_conditions(
-        node,
-        json!({"lastHeartbeatTime": null, "lastTransitionTime": null}),
-    );
 }
 
 fn pod_defaults(pod: &mut Object) {
-    fill_conditions(
-        pod,
-        json!({"lastProbeTime": null, "lastTransitionTime": null}),
-    );
-    fill(pod, json!({"status": {"qosClass": "BestEffort"}}));
-    if let Some(ip) = text(pod, &["status", "podIP"]).filter(|ip| !ip.is_empty()) {
-        let ips = json!({"status": {"podIPs": [{"ip": ip}]}});
-        fill(pod, ips);
-    }
+    pod_ip_defaults(child(pod, "status"));
     let spec = child(pod, "spec");
     pod_spec_defaults(spec);
-    let toleration = |key: &str| json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300});
-    let tolerations = [
-        toleration("node.kubernetes.io/not-ready"),
-        toleration("node.kubernetes.io/unreachable"),
-    ];
-    fill(
-        spec,
-        json!({
-            "priority": 0, "enableServiceLinks": true, "preemptionPolicy": "PreemptLowerPriority",
-            "tolerations": tolerations,
-        }),
-    );
+    for list in ["containers", "initContainers"] {
+        for container in maps_in(spec.get_mut(list)) {
+            let limits = at(container, &["resources", "limits"]).cloned();
+            if let Some(limits) = limits {
+                fill(container, json!({"resources": {"requests": limits}}));
+            }
+        }
+    }
+    fill(spec, json!({"enableServiceLinks": true}));
+}
+
+/// Admission sets these after managed fields are computed, so that no client owns them.
+pub(crate) fn admit_pod(pod: &mut Object) {
+    let defaults = json!({
+        "spec": {"priority": 0, "preemptionPolicy": "PreemptLowerPriority", "tolerations": []},
+        "status": {"qosClass": "BestEffort"},
+    });
+    fill(pod, defaults);
+    let spec = child(pod, "spec");
+    let Some(Value::Array(tolerations)) = spec.get_mut("tolerations") else {
+        return;
+    };
+    for key in [
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+    ] {
+        let is_tolerated = tolerations.iter().any(|toleration| {
+            let word = |field| string(toleration, field);
+            ["", key].contains(&word("key")) && ["", "NoExecute"].contains(&word("effect"))
+        });
+        if !is_tolerated {
+            tolerations.push(json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}));
+        }
+    }
+}
+
+/// Either of `podIP` and `podIPs` follows from the other; the first counts.
+fn pod_ip_defaults(status: &mut Object) {
+    let first = at(status, &["podIPs"]).and_then(|ips| ips.pointer("/0/ip"));
+    let first = first.cloned().unwrap_or_default();
+    let one = status.entry("podIP").or_insert(first.clone()).clone();
+    if one.is_null() {
+        status.remove("podIP");
+    } else if one != first {
+        status.insert("podIPs".to_owned(), json!([{"ip": one}]));
+    }
 }
 
 /// The defaults that pods and pod templates share.
 fn pod_spec_defaults(spec: &mut Object) {
     for list in ["containers", "initContainers"] {
         maps_in(spec.get_mut(list)).for_each(container_defaults);
+    }
+    for volume in maps_in(spec.get_mut("volumes")) {
+        for source in ["configMap", "downwardAPI", "projected", "secret"] {
+            if let Some(Value::Object(source)) = volume.get_mut(source) {
+                fill(source, json!({"defaultMode": 420}));
+            }
+        }
     }
     if let Some(account) = text(spec, &["serviceAccountName"]).filter(|name| !name.is_empty()) {
         // The former name of the field.
@@ -213,13 +203,25 @@ fn container_defaults(container: &mut Object) {
     for port in maps_in(container.get_mut("ports")) {
         fill(port, json!({"protocol": "TCP"}));
     }
+    for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        let Some(Value::Object(probe)) = container.get_mut(probe) else {
+            continue;
+        };
+        let times = json!({
+            "timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3,
+        });
+        fill(probe, times);
+        if probe.contains_key("httpGet") {
+            fill(probe, json!({"httpGet": {"path": "/", "scheme": "HTTP"}}));
+        }
+    }
 }
 
 fn service_defaults(service: &mut Object) {
-    fill(service, json!({"status": {"loadBalancer": {}}}));
+    let is_balancer = text(service, &["spec", "type"]) == Some("LoadBalancer");
     let balancer = child(child(service, "status"), "loadBalancer");
     for ingress in maps_in(balancer.get_mut("ingress")) {
-        if ingress.contains_key("ip") {
+        if is_balancer && ingress.contains_key("ip") {
             fill(ingress, json!({"ipMode": "VIP"}));
         }
     }
@@ -228,6 +230,13 @@ fn service_defaults(service: &mut Object) {
         spec,
         json!({"type": "ClusterIP", "sessionAffinity": "None"}),
     );
+    match text(spec, &["sessionAffinity"]) {
+        Some("ClientIP") => fill(
+            spec,
+            json!({"sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 10_800}}}),
+        ),
+        _ => _ = spec.remove("sessionAffinityConfig"),
+    }
     let type_name = text(spec, &["type"]).unwrap_or_default().to_owned();
     for port in maps_in(spec.get_mut("ports")) {
         let number = port.get("port").cloned().unwrap_or_default();
@@ -240,22 +249,12 @@ fn service_defaults(service: &mut Object) {
     if type_name == "ExternalName" {
         return;
     }
-    fill(
-        spec,
-        json!({
-            "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack",
-            "internalTrafficPolicy": "Cluster",
-        }),
-    );
-    if matches!(type_name.as_str(), "NodePort" | "LoadBalancer") {
+    fill(spec, json!({"internalTrafficPolicy": "Cluster"}));
+    if type_name != "ClusterIP" || spec.contains_key("externalIPs") {
         fill(spec, json!({"externalTrafficPolicy": "Cluster"}));
     }
     if type_name == "LoadBalancer" {
         fill(spec, json!({"allocateLoadBalancerNodePorts": true}));
-    }
-    if at(spec, &["clusterIP"]).is_some() && at(spec, &["clusterIPs"]).is_none() {
-        let ip = spec.get("clusterIP").cloned().unwrap_or_default();
-        spec.insert("clusterIPs".to_owned(), json!([ip]));
     }
 }
 
@@ -292,66 +291,34 @@ fn workload_defaults(plural: &str, spec: &mut Object) {
         }
     }
     if let Some(Value::Object(template)) = spec.get_mut("template") {
-        if let Some(Value::Object(meta)) = template.get_mut("metadata") {
-            // Typed clients send a null creation time.
-            meta.retain(|_, value| !value.is_null());
-        }
         pod_spec_defaults(child(template, "spec"));
     }
 }
 
 /// Sets the initial status of the kind; a status in a create request is ignored.
 pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
-    if !kind.has_status {
+    // Kubelets set the status when they register their nodes.
+    if !kind.has_status || kind.is("", "nodes") {
         return;
     }
-    match initial_status(kind) {
-        // Kubelets set the status when they register their nodes.
-        _ if kind.is("", "nodes") => {}
-        Some(status) => {
-            object.insert("status".to_owned(), status);
-        }
-        None => {
-            object.remove("status");
-        }
+    object.remove("status");
+    if kind.is("", "namespaces") {
+        fill(object, json!({"spec": {"finalizers": ["kubernetes"]}}));
+    }
+    if !kind.is_custom() {
+        object.insert("status".to_owned(), initial_status(kind));
+        super::normalise(kind, object);
     }
 }
 
-fn blank_node() -> Object {
-    object::object(json!({
-        "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
-        "nodeInfo": {
-            "architecture": "", "bootID": "", "containerRuntimeVersion": "", "kernelVersion": "",
-            "kubeProxyVersion": "", "kubeletVersion": "", "machineID": "", "operatingSystem": "",
-            "osImage": "", "systemUUID": "",
-        },
-    }))
-}
-
-/// The zero values that Kubernetes' types encode.
-fn initial_status(kind: &Kind) -> Option<Value> {
-    if kind.is_custom() {
-        return None;
-    }
-    Some(match (kind.group.as_str(), kind.plural.as_str()) {
-        ("", "pods") => json!({"phase": "Pending", "qosClass": "BestEffort"}),
-        ("", "services") | ("networking.k8s.io", "ingresses") => json!({"loadBalancer": {}}),
+/// The phases of new objects.
+fn initial_status(kind: &Kind) -> Value {
+    match (kind.group.as_str(), kind.plural.as_str()) {
+        ("", "pods") => json!({"phase": "Pending"}),
         ("", "namespaces") => json!({"phase": "Active"}),
         ("", "persistentvolumes" | "persistentvolumeclaims") => json!({"phase": "Pending"}),
-        ("", "replicationcontrollers") | ("apps", "replicasets") => json!({"replicas": 0}),
-        ("apps", "statefulsets") => json!({"availableReplicas": 0, "replicas": 0}),
-        ("apps", "daemonsets") => json!({
-            "currentNumberScheduled": 0, "desiredNumberScheduled": 0,
-            "numberMisscheduled": 0, "numberReady": 0,
-        }),
-        ("autoscaling", _) => json!({"currentMetrics": null, "desiredReplicas": 0}),
-        ("policy", "poddisruptionbudgets") => json!({
-            "currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0,
-        }),
-        ("storage.k8s.io", _) => json!({"attached": false}),
-        ("apps" | "batch", _) | ("", "resourcequotas") => json!({}),
-        _ => return None,
-    })
+        _ => Value::Null,
+    }
 }
 
 #[cfg(test)]
@@ -370,7 +337,7 @@ mod tests {
 
     fn template() -> Value {
         json!({
-            "metadata": {"creationTimestamp": null, "labels": {"a": "b"}},
+            "metadata": {"labels": {"a": "b"}},
             "spec": {"containers": [{"name": "c", "image": "i:1"}]},
         })
     }

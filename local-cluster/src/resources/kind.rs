@@ -14,8 +14,8 @@ use crate::object::Object;
 use crate::schema::Schema;
 use crate::store::{Resource, Stored};
 
-/// Decodes an object as its generated type and encodes it again.
-pub(crate) type RoundTrip = fn(Value) -> Result<Value, serde_json::Error>;
+/// Decodes an object as its generated type.
+pub(crate) type TypeCheck = fn(Value) -> Result<(), serde_json::Error>;
 
 /// The OpenAPI schema of a generated type.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ pub(crate) struct Kind {
     /// The stored resource, shared by all versions.
     pub(crate) storage: Resource,
     /// `None` for custom kinds.
-    pub(crate) round_trip: Option<RoundTrip>,
+    pub(crate) check_types: Option<TypeCheck>,
     /// `None` for custom kinds.
     pub(crate) schema: Option<TypeSchema>,
     /// `None` for built-in kinds.
@@ -147,7 +147,7 @@ impl Kind {
         !self.is_custom() && (self.kind.ends_with("Review") || self.is("", "bindings"))
     }
 
-    /// An update of an object that does not exist creates it.
+    /// An update of an object that does not exist, or of its status, creates it.
     pub(crate) fn is_created_by_update(&self) -> bool {
         let plurals = ["endpoints", "events", "leases", "services"];
         !self.is_custom() && plurals.contains(&self.plural.as_str())

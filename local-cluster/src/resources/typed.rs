@@ -1,165 +1,166 @@
-//! Validation and pruning of built-in objects by Kubernetes' generated types.
+//! Objects of built-in kinds, checked by Kubernetes' generated types and left as its server encodes them.
 //!
-//! Objects are JSON maps inside the server. Decoding them as their type finds values of wrong
-//! types, and what encoding that leaves out is an unknown field. So no schema of built-in kinds is
-//! needed.
+//! Objects are JSON maps inside the server. Decoding them as their type finds values of wrong types. Fields that are
+//! unknown, and empty values that the server leaves out or adds, follow from the table of [`fields_of`].
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::Kind;
+use super::fields::{Field, Shape, fields_of};
+use super::kind::TypeCheck;
 use crate::object::{Object, is_empty};
-
-fn round_trip(kind: &Kind, object: &Object) -> Option<Result<Value, serde_json::Error>> {
-    Some(kind.round_trip?(Value::Object(object.clone())))
-}
 
 /// The error names the value of a wrong type.
 pub(crate) fn check_types(kind: &Kind, object: &Object) -> Result<(), String> {
-    match round_trip(kind, object) {
-        Some(Err(error)) => Err(error.to_string()),
-        _ => Ok(()),
-    }
+    let check = |check: TypeCheck| check(Value::Object(object.clone()));
+    let checked = kind.check_types.map_or(Ok(()), check);
+    checked.map_err(|error| error.to_string())
 }
 
-/// Removes unknown fields and returns their paths.
-pub(crate) fn unknown_fields(kind: &Kind, object: &mut Object) -> Vec<String> {
+/// Leaves an object as the server encodes it and returns the paths of unknown fields, which are removed.
+pub(crate) fn normalise(kind: &Kind, object: &mut Object) -> Vec<String> {
     let mut unknown = Vec::new();
-    if let Some(Ok(Value::Object(known))) = round_trip(kind, object) {
-        keep_known(object, &known, "", &mut unknown);
-    }
+    normalise_message(object, &kind.api_version(), &kind.kind, "", &mut unknown);
     unknown
 }
 
-/// The fields of [`ObjectMeta`].
-const METADATA: [&str; 15] = [
-    "annotations",
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "finalizers",
-    "generateName",
-    "generation",
-    "labels",
-    "managedFields",
-    "name",
-    "namespace",
-    "ownerReferences",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-];
-
-/// Removes unknown fields of metadata and returns their paths.
-pub(crate) fn unknown_metadata(object: &mut Object) -> Vec<String> {
+/// As [`normalise`], for the metadata of any kind.
+pub(crate) fn normalise_metadata(object: &mut Object) -> Vec<String> {
     let mut unknown = Vec::new();
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-        // Only owners have fields of their own; serializing takes a twentieth of each write.
-        let is_plain = |key: &String| METADATA.contains(&key.as_str()) && key != "ownerReferences";
-        if !metadata.keys().all(is_plain)
-            && let Ok(typed) = ObjectMeta::deserialize(&Value::Object(metadata.clone()))
-            && let Ok(Value::Object(known)) = serde_json::to_value(typed)
-        {
-            keep_known(metadata, &known, "metadata", &mut unknown);
-        }
+        let section = "meta.k8s.io/v1";
+        normalise_message(metadata, section, "ObjectMeta", "metadata", &mut unknown);
     }
     unknown
 }
 
-fn keep_known(given: &mut Object, known: &Object, path: &str, unknown: &mut Vec<String>) {
-    given.retain(|key, value| {
-        let here = if path.is_empty() {
-            key.clone()
-        } else {
-            format!("{path}.{key}")
+/// An object of the kind with nothing but what the server always encodes.
+pub(crate) fn empty_object(kind: &Kind) -> Object {
+    let mut empty = Object::new();
+    normalise(kind, &mut empty);
+    kind.present_object(empty)
+}
+
+/// As [`normalise`], for a message of this section, see [`fields_of`].
+pub(crate) fn normalise_message(
+    object: &mut Object,
+    section: &str,
+    name: &str,
+    path: &str,
+    unknown: &mut Vec<String>,
+) {
+    let Some(fields) = named_fields(section, name) else {
+        return;
+    };
+    let has_type = fields.iter().any(|(name, _)| *name == "metadata");
+    object.retain(|key, value| {
+        let here = match path {
+            "" => key.clone(),
+            path => format!("{path}.{key}"),
         };
-        match (value, known.get(key)) {
-            // An empty list of a namespace's finalizers removes them.
-            _ if here == "spec.finalizers" => true,
-            (value, _) if is_omitted(key, value) && !here.contains("openAPIV3Schema") => false,
-            // Encoding omits empty values; they are not unknown fields.
-            (value, None) if is_empty(value) => true,
-            (_, None) => {
+        match fields.iter().find(|(name, _)| name == key) {
+            _ if has_type && matches!(key.as_str(), "apiVersion" | "kind") => true,
+            None => {
                 unknown.push(here);
                 false
             }
-            (Value::Object(given), Some(Value::Object(known))) => {
-                keep_known(given, known, &here, unknown);
-                true
-            }
-            (Value::Array(given), Some(Value::Array(known))) => {
-                for (index, (given, known)) in given.iter_mut().zip(known).enumerate() {
-                    if let (Value::Object(given), Value::Object(known)) = (given, known) {
-                        keep_known(given, known, &format!("{here}[{index}]"), unknown);
-                    }
+            Some((_, field)) => {
+                // An empty list of managers resets them.
+                let resets = key == "managedFields" && value.is_array();
+                normalise_value(value, *field, &here, unknown);
+                if resets && value.is_null() {
+                    *value = Value::Array(Vec::new());
                 }
-                true
+                field.is_required || !is_unset(value, *field)
             }
-            _ => true,
         }
     });
-}
-
-/// Fields that are maps.
-const MAPS: [&str; 11] = [
-    "annotations",
-    "binaryData",
-    "capacity",
-    "data",
-    "labels",
-    "limits",
-    "matchLabels",
-    "nodeSelector",
-    "requests",
-    "selector",
-    "stringData",
-];
-
-/// Fields that are omitted when they are false, 0 or empty.
-const ZEROS: [&str; 14] = [
-    "count",
-    "externalName",
-    "hostIPC",
-    "hostNetwork",
-    "hostPID",
-    "hostname",
-    "loadBalancerIP",
-    "minReadySeconds",
-    "paused",
-    "publishNotReadyAddresses",
-    "serviceAccountName",
-    "subdomain",
-    "unschedulable",
-    "value",
-];
-
-/// Reads nulls in maps of strings as Go does.
-pub(crate) fn fill_maps(object: &mut Object) {
-    for (key, value) in object {
-        let is_map = MAPS.contains(&key.as_str());
-        for inner in value
-            .as_object_mut()
-            .into_iter()
-            .filter(|_| is_map)
-            .flat_map(Object::values_mut)
-        {
-            if inner.is_null() {
-                *inner = Value::from("");
-            }
-        }
-        if let Value::Object(map) = value {
-            fill_maps(map);
+    for (name, field) in fields {
+        if field.is_required && !object.contains_key(name) {
+            object.insert(name.to_owned(), zero(field));
         }
     }
 }
 
-/// Kubernetes' types do not distinguish these from missing fields. Of empty objects only maps are omitted.
-fn is_omitted(key: &str, value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(list) => list.is_empty() && key != "endpoints",
-        Value::Object(map) => map.is_empty() && MAPS.contains(&key),
-        value => ZEROS.contains(&key) && (*value == false || *value == 0 || *value == ""),
+/// The fields of a message by their names in JSON, with those of messages in it that have none.
+fn named_fields(section: &str, name: &str) -> Option<Vec<(&'static str, Field)>> {
+    let (section, fields) = fields_of(section, name)?;
+    let mut named = Vec::with_capacity(fields.len());
+    for (name, form) in fields.values() {
+        let field = Field::of(section, form);
+        match field.shape {
+            Shape::Inline => named.extend(named_fields(section, field.base)?),
+            _ => named.push((*name, field)),
+        }
+    }
+    Some(named)
+}
+
+fn normalise_value(value: &mut Value, field: Field, path: &str, unknown: &mut Vec<String>) {
+    match (field.shape, &mut *value) {
+        (Shape::List | Shape::Map, value) if is_empty(value) => {
+            if !field.is_required {
+                *value = Value::Null;
+            }
+        }
+        (Shape::List, Value::Array(items)) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                normalise_item(item, field, &format!("{path}[{index}]"), unknown);
+            }
+        }
+        (Shape::Map, Value::Object(map)) => {
+            for (key, item) in map {
+                normalise_item(item, field, &format!("{path}.{key}"), unknown);
+            }
+        }
+        (Shape::Pointer, Value::Null) => {}
+        (_, value) => normalise_item(value, field, path, unknown),
+    }
+}
+
+fn normalise_item(value: &mut Value, field: Field, path: &str, unknown: &mut Vec<String>) {
+    if value.is_null() {
+        *value = match field.base {
+            "y" => Value::from(""),
+            _ => zero(Field {
+                shape: Shape::Plain,
+                ..field
+            }),
+        };
+    }
+    let (section, mut name) = (field.section, field.base);
+    if let Some(union) = name.strip_prefix('|') {
+        // Of the forms of a union, one may be a message, and another a list of it.
+        let fields = named_fields(section, union).into_iter().flatten();
+        let mut messages = fields.filter(|(_, field)| field.base.len() > 1);
+        name = messages.next().map_or("", |(_, field)| field.base);
+    }
+    let items = match value {
+        Value::Array(items) => items.as_mut_slice(),
+        one => std::slice::from_mut(one),
+    };
+    for object in items.iter_mut().filter_map(Value::as_object_mut) {
+        normalise_message(object, section, name, path, unknown);
+    }
+}
+
+/// The server does not distinguish the value from a missing one.
+fn is_unset(value: &Value, field: Field) -> bool {
+    let is_zero = *value == "" || *value == 0 || *value == false;
+    value.is_null() || field.shape == Shape::Plain && is_zero
+}
+
+fn zero(field: Field) -> Value {
+    match (field.shape, field.base) {
+        (Shape::Plain, "s") => Value::from(""),
+        (Shape::Plain, "q") => Value::from("0"),
+        (Shape::Plain, "i" | "o" | "f") => Value::from(0),
+        (Shape::Plain, "b") => Value::from(false),
+        (Shape::Plain, message) if message.len() > 1 && !message.starts_with('|') => {
+            let mut empty = Object::new();
+            normalise_message(&mut empty, field.section, message, "", &mut Vec::new());
+            Value::Object(empty)
+        }
+        _ => Value::Null,
     }
 }

@@ -14,6 +14,8 @@ mod walker;
 pub(super) use self::changes::change_errors;
 
 use self::changes::json_at;
+use serde_json::Value;
+
 use crate::field_error::FieldError;
 use crate::object::{Object, at};
 use crate::resources::Kind;
@@ -36,11 +38,17 @@ pub(super) fn drop_dependent_fields(kind: &Kind, before: &Object, next: &mut Obj
 }
 
 /// Validates an object with its defaults, in its served version.
-pub(super) fn object_errors(kind: &Kind, object: &Object) -> Vec<FieldError> {
+pub(super) fn object_errors(
+    kind: &Kind,
+    object: &Object,
+    before: Option<&Object>,
+) -> Vec<FieldError> {
     let (group, plural) = (kind.group.as_str(), kind.plural.as_str());
     let mut errors = walker::errors(table::rows(group, plural), object);
     match (group, plural) {
         ("", "services") => errors.extend(services::object_errors(object)),
+        // Endpoints that are unchanged are not validated again.
+        SLICES if before.is_some_and(|old| old.get("endpoints") == object.get("endpoints")) => {}
         SLICES => errors.extend(endpoint_slices::address_errors(object)),
         ("apps", _) => errors.extend(template_error(object)),
         _ => {}
@@ -50,6 +58,9 @@ pub(super) fn object_errors(kind: &Kind, object: &Object) -> Vec<FieldError> {
 
 /// Warnings about a valid object.
 pub(super) fn warnings(kind: &Kind, object: &Object, is_new: bool) -> Vec<String> {
+    if kind.is("", "services") {
+        return services::warnings(object);
+    }
     let is_slice = kind.is(SLICES.0, SLICES.1);
     if is_slice && is_new && json_at(object, "addressType") == "FQDN" {
         // Kubernetes names the field so.
@@ -62,7 +73,10 @@ pub(super) fn warnings(kind: &Kind, object: &Object, is_new: bool) -> Vec<String
 fn template_error(workload: &Object) -> Option<FieldError> {
     let given = json_at(workload, "spec.selector");
     let is_missing = given.as_object().is_some_and(Object::is_empty);
-    let selector = LabelSelector::of(&serde_json::from_value(given).ok()?);
+    let selector = match given {
+        Value::Null => LabelSelector::default(),
+        given => LabelSelector::of(&serde_json::from_value(given).ok()?),
+    };
     let template = at(workload, &["spec", "template"])?.as_object()?;
     if is_missing || !selector.is_empty() && selector.matches(template) {
         return None;

@@ -6,8 +6,8 @@ use super::options::{FieldValidation, Part};
 use crate::field_error::{ErrorList as _, FieldError};
 use crate::object::{self, Object};
 use crate::resources::{
-    Kind, Scale, check_types, crd_errors, fill_defaults, fill_maps, format_warnings,
-    unknown_fields, unknown_metadata, webhook_errors,
+    Kind, Scale, admit_pod, check_types, crd_errors, fill_defaults, format_warnings, normalise,
+    normalise_metadata, webhook_errors,
 };
 use crate::status::ApiError;
 
@@ -19,13 +19,22 @@ pub(super) fn complete(
     before: Option<(&Object, Part)>,
 ) -> Result<Vec<String>, ApiError> {
     fill_defaults(kind, object);
+    if kind.is("", "pods") {
+        admit_pod(object);
+    }
     super::builtin::drop_ignored_fields(kind, object);
     if let Some((before, _)) = before {
         super::builtin::drop_dependent_fields(kind, before, object);
     }
     let (mut errors, warnings) = validate(kind, object, before);
     if let Some((before, _)) = before.filter(|_| !kind.is_custom()) {
-        errors.extend(super::builtin::change_errors(kind, before, object));
+        let changes = super::builtin::change_errors(kind, before, object);
+        let place = if kind.is("", "services") {
+            0
+        } else {
+            errors.len()
+        };
+        errors.splice(place..place, changes);
     }
     ApiError::check(kind, object::name(object), &errors)?;
     Ok(warnings)
@@ -39,14 +48,14 @@ pub(crate) fn decode(
 ) -> Result<Vec<String>, ApiError> {
     let unknown = match &kind.custom {
         None => {
-            fill_maps(object);
+            let unknown = normalise(kind, object);
             check_types(kind, object).map_err(|why| ApiError::cannot_handle(kind, &why))?;
-            unknown_fields(kind, object)
+            unknown
         }
         Some(custom) => match custom.compiled() {
-            None => unknown_metadata(object),
+            None => normalise_metadata(object),
             Some(schema) => {
-                let mut unknown = unknown_metadata(object);
+                let mut unknown = normalise_metadata(object);
                 let mut value = Value::Object(std::mem::take(object));
                 unknown.extend(schema.prune(&mut value));
                 schema.fill(&mut value);
@@ -94,12 +103,12 @@ fn validate(
         errors.extend(checked.errors);
         return (errors, checked.warnings);
     }
-    errors.extend(super::builtin::object_errors(kind, object));
+    let former = before.map(|(before, _)| before);
+    errors.extend(super::builtin::object_errors(kind, object, former));
     match kind.plural.as_str() {
         "customresourcedefinitions" => {
-            let before = before.map(|(before, _)| before);
-            errors.extend(crd_errors(object, before));
-            let known = before.map(format_warnings).unwrap_or_default();
+            errors.extend(crd_errors(object, former));
+            let known = former.map(format_warnings).unwrap_or_default();
             let mut warnings = format_warnings(object);
             warnings.retain(|warning| !known.contains(warning));
             return (errors, warnings);
@@ -113,7 +122,10 @@ fn validate(
         }
         _ => {}
     }
-    let warnings = super::builtin::warnings(kind, object, before.is_none());
+    let warnings = match before {
+        Some((_, Part::Status)) => Vec::new(),
+        _ => super::builtin::warnings(kind, object, before.is_none()),
+    };
     (errors, warnings)
 }
 

@@ -24,9 +24,7 @@ pub(crate) fn prepare_create(
 ) -> Result<(Object, Vec<String>), ApiError> {
     debug_assert!(!kind.namespaced || !object::namespace(&object).is_empty());
     let meta = child(&mut object, "metadata");
-    for key in ["resourceVersion", "generation"] {
-        meta.remove(key);
-    }
+    meta.remove("generation");
     forget_past(meta);
     let generate = object::text(meta, &["generateName"]).unwrap_or_default();
     if !meta.contains_key("name") && !generate.is_empty() {

@@ -48,9 +48,9 @@ pub(crate) fn decide_deletion(
     check_preconditions(kind, current, options)?;
     let before = &current.object;
     let deleting = is_deleting(before);
-    if kind.is("", "namespaces") && deleting {
-        let why = "The system is ensuring all content is removed from this namespace.  Upon completion, this namespace will automatically be purged by the system.";
-        return Err(ApiError::conflict(kind, &current.name, why));
+    // Only namespaces have finalizers in their spec.
+    if deleting && !object::list(before, &["spec", "finalizers"]).is_empty() {
+        return Ok(Deletion::Unchanged);
     }
     let counts = !kind.is("apiextensions.k8s.io", "customresourcedefinitions");
     let mut next = before.clone();
@@ -82,7 +82,7 @@ pub(crate) fn decide_deletion(
     Ok(if super::update::is_removable(&next) {
         // Watchers never saw the object with a deletion timestamp, so its last state has none. Pods
         // are an exception because of their grace period.
-        let last = if deleting || kind.is("", "pods") {
+        let last = if kind.is("", "pods") && (!deleting || shortens) {
             next
         } else {
             before.clone()
@@ -100,16 +100,25 @@ fn check_preconditions(
     current: &Stored,
     options: &DeleteOptions,
 ) -> Result<(), ApiError> {
-    let (name, uid, revision) = (&current.name, current.uid(), current.revision);
-    if let Some(expected) = options.uid.as_deref().filter(|expected| *expected != uid) {
-        return Err(ApiError::uid_precondition(kind, name, expected, uid));
+    let (name, revision) = (&current.name, current.revision.to_string());
+    let version = options.resource_version.as_deref();
+    let given = [
+        ("UID", options.uid.as_deref(), current.uid()),
+        ("ResourceVersion", version, &revision),
+    ];
+    for (what, given, actual) in given {
+        let Some(given) = given.filter(|given| *given != actual) else {
+            continue;
+        };
+        if kind.is("", "namespaces") {
+            let why = format!(
+                "Precondition failed: {what} in precondition: {given}, {what} in object meta: {actual}"
+            );
+            return Err(ApiError::conflict(kind, name, &why));
+        }
+        return Err(ApiError::precondition(kind, name, (what, given, actual)));
     }
-    match options.resource_version.as_deref() {
-        Some(version) if version != revision.to_string() => Err(ApiError::version_precondition(
-            kind, name, version, revision,
-        )),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// The grace period: zero but for pods that run on a node.

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use crate::field_error::{ErrorList as _, FieldError};
 use crate::names;
-use crate::object::{self, Object, entries, is_empty, items, string};
+use crate::object::{self, Object, entries, items, string};
 use crate::resources::Kind;
 use crate::status::ApiError;
 
-/// Checks the types of metadata, and drops empty fields.
+/// Checks the types of metadata.
 pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), ApiError> {
     let slot = object.entry("metadata").or_insert(Value::Null);
     if slot.is_null() {
@@ -28,14 +28,6 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
         ApiError::cannot_handle(kind, &format!("json: cannot unmarshal metadata: {error}"))
     };
     ObjectMeta::deserialize(&*slot).map_err(wrong)?;
-    if let Value::Object(metadata) = slot {
-        metadata.retain(|key, value| {
-            // An empty list resets managed fields.
-            let forgets = key == "managedFields" && value.is_array();
-            let is_set = !is_empty(value) && *value != "";
-            is_set || forgets
-        });
-    }
     Ok(())
 }
 

@@ -82,7 +82,10 @@ pub(crate) fn decide_update(
     child(&mut merged, "metadata").insert("resourceVersion".to_owned(), version);
     check_new_finalizers(kind, &before, &merged)?;
     let warnings = complete(kind, &mut merged, Some((&before, part)))?;
-    if kind.has_generation && desired_state(kind, &merged) != desired_state(kind, &before) {
+    if kind.has_generation
+        && part != Part::Status
+        && desired_state(kind, &merged) != desired_state(kind, &before)
+    {
         let generation = object::generation(&before) + 1;
         child(&mut merged, "metadata").insert("generation".to_owned(), Value::from(generation));
     }
@@ -205,7 +208,7 @@ fn check_new_finalizers(kind: &Kind, before: &Object, next: &Object) -> Result<(
         return Ok(());
     }
     let old = finalizers(before);
-    let new: Vec<String> = finalizers(next)
+    let mut new: Vec<String> = finalizers(next)
         .into_iter()
         .filter(|f| !old.contains(f))
         .map(|f| format!("{f:?}"))
@@ -213,14 +216,14 @@ fn check_new_finalizers(kind: &Kind, before: &Object, next: &Object) -> Result<(
     if new.is_empty() {
         return Ok(());
     }
+    new.sort_unstable();
     let why = format!(
         "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
         new.join(", ")
     );
     let error = FieldError::forbidden("metadata.finalizers", &why);
-    // A cluster validates custom resources twice and lists the cause twice.
-    let times = if kind.is_custom() { 2 } else { 1 };
-    ApiError::check(kind, object::name(next), &vec![error; times])
+    // A cluster validates metadata twice and lists the cause twice.
+    ApiError::check(kind, object::name(next), &[error.clone(), error])
 }
 
 /// The fields whose changes the generation counts: all but metadata and, with a status subresource, status.

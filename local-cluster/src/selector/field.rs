@@ -109,6 +109,8 @@ fn supported<'a>(kind: &Kind, field: &'a str) -> Option<&'a str> {
             let found = fields.find(|(old, new)| field == if is_new { *new } else { *old });
             return found.map(|(old, _)| *old);
         }
+        // The former name.
+        "pods" if field == "spec.host" => return Some("spec.nodeName"),
         "pods" => &[
             "spec.nodeName",
             "spec.restartPolicy",
@@ -126,6 +128,8 @@ fn supported<'a>(kind: &Kind, field: &'a str) -> Option<&'a str> {
         "secrets" => &["type"],
         "replicasets" | "replicationcontrollers" => &["status.replicas"],
         "jobs" => &["status.successful"],
+        "certificatesigningrequests" => &["spec.signerName"],
+        "resourceslices" => &["spec.driver", "spec.nodeName"],
         _ => &[],
     };
     fields.iter().find(|f| **f == field).copied()

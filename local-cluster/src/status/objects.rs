@@ -56,22 +56,20 @@ impl ApiError {
         Self::not_fulfilled(resource, name, why)
     }
 
-    pub(crate) fn uid_precondition(kind: &Kind, name: &str, given: &str, actual: &str) -> Self {
+    /// The `UID` or the `ResourceVersion` of an object to be deleted is another one than given.
+    pub(crate) fn precondition(
+        kind: &Kind,
+        name: &str,
+        (what, given, actual): (&str, &str, &str),
+    ) -> Self {
+        let fate = match what {
+            "UID" => "deleted and then recreated",
+            _ => "modified",
+        };
         let why = format!(
-            "the UID in the precondition ({given}) does not match the UID in record ({actual}). The object might have been deleted and then recreated"
+            "the {what} in the precondition ({given}) does not match the {what} in record ({actual}). The object might have been {fate}"
         );
-        Self::precondition(kind, name, &why)
-    }
-
-    pub(crate) fn version_precondition(kind: &Kind, name: &str, given: &str, actual: u64) -> Self {
-        let why = format!(
-            "the ResourceVersion in the precondition ({given}) does not match the ResourceVersion in record ({actual}). The object might have been modified"
-        );
-        Self::precondition(kind, name, &why)
-    }
-
-    fn precondition(kind: &Kind, name: &str, why: &str) -> Self {
-        Self::not_fulfilled((&kind.group, &kind.kind), name, why)
+        Self::not_fulfilled((&kind.storage.group, &kind.kind), name, &why)
     }
 
     /// An update lacks the `resourceVersion`.

@@ -6,7 +6,7 @@ use super::{ATTEMPTS, Cluster, Written, set_namespace};
 use crate::admission::Operation;
 use crate::clock;
 use crate::object::{self, Object};
-use crate::patch::{ServerSetFields, after_create};
+use crate::patch::after_create;
 use crate::resources::Kind;
 use crate::rules::{
     Part, Stamp, WriteOptions, clean_metadata, decode, forget_past, prepare_create,
@@ -23,29 +23,31 @@ impl Cluster {
         object: Object,
         options: &WriteOptions<'_>,
     ) -> Result<(Written, Vec<String>), ApiError> {
-        self.insert(kind, namespace, object, None, options).await
+        let how = (Part::Main, None);
+        self.insert(kind, namespace, object, how, options).await
     }
 
-    /// Creates an object; `managed` are its managed fields, if they are known already.
-    pub(super) async fn insert(
+    /// Creates an object by a write to a part of it; `managed` are its managed fields, if they are known already.
+    /// A service that is created by its status has no addresses.
+    pub(crate) async fn insert(
         &self,
         kind: &Kind,
         namespace: &str,
         mut object: Object,
-        managed: Option<Vec<Value>>,
+        (part, managed): (Part, Option<Vec<Value>>),
         options: &WriteOptions<'_>,
     ) -> Result<(Written, Vec<String>), ApiError> {
         clean_metadata(kind, &mut object)?;
         set_namespace(kind, namespace, &mut object)?;
         let name = object::name(&object).to_owned();
-        let attributes = (kind, Part::Main, Operation::Create);
+        let attributes = (kind, part, Operation::Create);
         let mut review = self.review(attributes, (namespace, &name), options);
-        let server_set = ServerSetFields::by(kind, &object);
         review.warn(decode(kind, &mut object, options.validation)?);
         forget_past(object::child(&mut object, "metadata"));
-        let managed = managed.unwrap_or_else(|| match options.manager {
-            Some(manager) => after_create(kind, &object, &server_set, manager, &clock::now()),
-            None => Vec::new(),
+        let managed = managed.unwrap_or_else(|| {
+            let by = options.manager.into_iter();
+            let after = |by| after_create(kind, part.subresource(), &object, by, &clock::now());
+            by.flat_map(after).collect()
         });
         object::set_managers(&mut object, managed);
         if review.mutates() || review.validates() {
@@ -66,8 +68,7 @@ impl Cluster {
             };
             let (mut new, warnings) = prepare_create(kind, object.clone(), &stamp)?;
             review.warn(warnings);
-            let name = object::name(&new).to_owned();
-            let mut lock = self.assign_addresses(kind, &mut new, None)?;
+            let mut lock = self.assign_addresses(kind, part, &mut new, None)?;
             if review.validates() {
                 let clashed = self.clashes(kind, &new);
                 drop(lock);
@@ -78,22 +79,34 @@ impl Cluster {
                 lock = relocked;
             }
             let _lock = lock;
-            check_unversioned(&object, options.dry_run)?;
-            let inserted = if options.dry_run {
-                self.check_insert(kind, namespace, &name)
-                    .map(|()| Written::Unstored(new))
-            } else {
-                self.store
-                    .insert(&kind.storage, new, kind.namespaced)
-                    .map(Written::Stored)
-            };
-            match inserted {
+            match self.store_new(kind, namespace, new, options.dry_run) {
                 Ok(left) => return Ok((left, review.into_warnings())),
-                Err(WriteError::Exists) if generated && attempt + 1 < ATTEMPTS => {}
-                Err(error) => return Err(self.write_error(error, kind, (namespace, &name))),
+                Err(error)
+                    if error.reason() == "AlreadyExists" && generated && attempt + 1 < ATTEMPTS => {
+                }
+                Err(error) => return Err(error.with_warnings(review.into_warnings())),
             }
         }
         Err(ApiError::already_exists(kind, object::name(&object), false))
+    }
+
+    fn store_new(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        mut new: Object,
+        dry_run: bool,
+    ) -> Result<Written, ApiError> {
+        let name = object::name(&new).to_owned();
+        let stored = if dry_run {
+            let checked = self.check_insert(kind, namespace, &name);
+            checked.map(|()| Written::Unstored(new))
+        } else {
+            take_version(&mut new)?;
+            let stored = self.store.insert(&kind.storage, new, kind.namespaced);
+            stored.map(Written::Stored)
+        };
+        stored.map_err(|error| self.write_error(error, kind, (namespace, &name)))
     }
 
     fn check_insert(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), WriteError> {
@@ -113,9 +126,13 @@ impl Cluster {
 }
 
 /// Refuses a new object with a version as the storage of a cluster does, which a dry run does not reach.
-fn check_unversioned(object: &Object, dry_run: bool) -> Result<(), ApiError> {
-    let version = object::meta(object, "resourceVersion").map(str::parse::<u64>);
-    if !dry_run && version.is_some_and(|parsed| parsed.is_ok_and(|v| v != 0)) {
+fn take_version(object: &mut Object) -> Result<(), ApiError> {
+    let version = object::child(object, "metadata").remove("resourceVersion");
+    let version = version
+        .as_ref()
+        .and_then(Value::as_str)
+        .map(str::parse::<u64>);
+    if version.is_some_and(|parsed| parsed.is_ok_and(|v| v != 0)) {
         let why = "resourceVersion should not be set on objects to be created";
         return Err(ApiError::unexplained(why));
     }

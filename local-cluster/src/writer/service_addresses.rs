@@ -7,6 +7,7 @@ use crate::addresses;
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::resources::Kind;
+use crate::rules::Part;
 use crate::status::ApiError;
 
 /// The lock on service addresses; `None` for other kinds.
@@ -25,12 +26,16 @@ impl Cluster {
     pub(super) fn assign_addresses(
         &self,
         kind: &Kind,
+        part: Part,
         object: &mut Object,
         before: Option<&Object>,
     ) -> Result<AddressLock<'_>, ApiError> {
         let Some(lock) = self.lock_addresses(kind) else {
             return Ok(None);
         };
+        if part != Part::Main && before.is_none() {
+            return Ok(Some(lock));
+        }
         let (services, _) = self.store.list(&kind.storage, None);
         let own = object::uid(before.unwrap_or(object)).to_owned();
         let others = services

@@ -58,6 +58,7 @@ impl Cluster {
             _ => Part::Status,
         };
         check_fields(kind, apply)?;
+        let creates = part == Part::Main || part == Part::Status && kind.is_created_by_update();
         let (namespace, name) = address;
         let applied = |live: &Object| {
             let mut applied = apply.to(kind, live, &clock::now())?;
@@ -65,7 +66,9 @@ impl Cluster {
             let version = object::meta(&apply.desired, "resourceVersion").unwrap_or_default();
             let metadata = object::child(&mut applied.object, "metadata");
             if live.is_empty() {
-                metadata.remove("resourceVersion");
+                if !options.dry_run {
+                    metadata.remove("resourceVersion");
+                }
             } else if !version.is_empty() {
                 metadata.insert("resourceVersion".to_owned(), version.into());
             }
@@ -76,7 +79,7 @@ impl Cluster {
         };
         for _ in 0..ATTEMPTS {
             let exists = self.store.get(&kind.storage, namespace, name).is_some();
-            if exists || part != Part::Main {
+            if exists || !creates {
                 let change = |live: Object| applied(&live);
                 match self.change(kind, address, part, options, change).await {
                     // It was deleted meanwhile.
@@ -85,7 +88,7 @@ impl Cluster {
                 }
             }
             let new = applied(&Object::new())?;
-            let inserted = self.insert(kind, namespace, new.object, new.managed, options);
+            let inserted = self.insert(kind, namespace, new.object, (part, new.managed), options);
             match inserted.await {
                 // It was created meanwhile.
                 Err(error) if error.reason() == "AlreadyExists" => {}
@@ -133,7 +136,7 @@ impl Cluster {
                 next = mutated.await?;
                 set_address(kind, (namespace, name), &mut next)?;
             }
-            let mut lock = self.assign_addresses(kind, &mut next, Some(&current.object))?;
+            let mut lock = self.assign_addresses(kind, part, &mut next, Some(&current.object))?;
             let (update, warnings) = decide_update(kind, &current, next, part)?;
             review.warn(warnings);
             if review.validates() {
@@ -175,7 +178,8 @@ impl Cluster {
                 .map(Written::Stored),
             Update::Remove(last) => self
                 .store
-                .remove(&kind.storage, &current, last.clone())
+                // Watches never see it without finalizers.
+                .remove(&kind.storage, &current, current.object.clone())
                 .map(|_| Written::Unstored(last)),
         }
     }

@@ -202,6 +202,8 @@ fn sequence(events: &Value) -> String {
             "/object/reason",
         ];
         let name = names.iter().find_map(|n| event.pointer(n)?.as_str());
+        // Without the end of a name that the server has generated.
+        let name = name.and_then(|name| name.split("g-").next());
         let kind = event["type"].as_str().or(event.as_str());
         format!("{} {}", kind.unwrap_or_default(), name.unwrap_or_default())
     };
@@ -227,7 +229,8 @@ fn ordered(key: &str, list: &[Value]) -> Vec<Value> {
 
 fn is_allocated(key: &str, port: &serde_json::Number) -> bool {
     ["nodePort", "healthCheckNodePort"].contains(&key)
-        && (30_000..=32_767).contains(&port.as_u64().unwrap_or(0))
+        // A dry run's are above the range.
+        && (30_000..=32_900).contains(&port.as_u64().unwrap_or(0))
 }
 
 /// The parts of a text in order, with placeholders for generated values: uids, times, ages, versions, addresses
@@ -238,11 +241,13 @@ fn normalised(text: &str) -> Vec<String> {
             "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
             r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z",
             r"^(\d+[smhd])+$|^<invalid>$",
-            r"resource version:? \d+|current: \d+|\(\d+\)",
+            r"resource version:? \d+|(current|precondition|object meta): \d+\b|\(\d+\)",
             r"\bg-[a-z0-9]{5}\b|10\.96\.\d+\.\d+|:3[0-2]\d{3}/|127\.0\.0\.1:\d+",
         ];
         Regex::new(&parts.join("|")).unwrap()
     });
+    // A cluster ends the message about an immutable pod with a diff of its internal types.
+    let text = text.split("\n@@ ").next().unwrap_or_default();
     let text = GENERATED.replace_all(text, "<generated>");
     let parts = text
         .split(", ")

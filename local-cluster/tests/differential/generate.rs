@@ -17,6 +17,7 @@ pub(super) fn scenario(table: &Table, seed: u64, number: usize, length: usize) -
         kind,
         rng,
         fences: 0,
+        generates: true,
     };
     let first = Target {
         name: "a",
@@ -37,6 +38,8 @@ struct Generator<'a> {
     kind: &'a Kind,
     rng: Rng,
     fences: usize,
+    /// There is no object with a generated name yet: two have no order.
+    generates: bool,
 }
 
 /// What a request is about.
@@ -274,7 +277,8 @@ impl<'a> Generator<'a> {
             // Everything, or a few fields.
             "apply" if target.subresource == "status" => object = part,
             "apply" if kind.custom && self.rng.bool() => object = part,
-            "create" if !kind.settles && self.one_in(15) => {
+            "create" if !kind.settles && self.one_in(15) && self.generates => {
+                self.generates = false;
                 let prefix = kind.name.replace("<n>", "g-");
                 object["metadata"] = json!({"generateName": prefix});
             }

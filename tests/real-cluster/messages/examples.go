@@ -57,6 +57,10 @@ func (f *filler) fill(value reflect.Value, depth int) {
 	case t.Kind() == reflect.Pointer:
 		value.Set(reflect.New(t.Elem()))
 		f.fill(value.Elem(), depth+1)
+		if text, _ := json.Marshal(value.Interface()); string(text) == "null" {
+			// Such as a zero time, which JSON does not distinguish from none.
+			value.SetZero()
+		}
 	case t.Kind() == reflect.Slice:
 		value.Set(reflect.MakeSlice(t, 1, 1))
 		f.fill(value.Index(0), depth+1)

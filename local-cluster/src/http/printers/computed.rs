@@ -52,7 +52,7 @@ fn pod(column: &str, object: &Object) -> String {
         "Status" if is_deleting(object) => "Terminating".to_owned(),
         "Status" => text(object, &["status", "reason"])
             .or_else(|| text(object, &["status", "phase"]))
-            .unwrap_or("Unknown")
+            .unwrap_or_default()
             .to_owned(),
         "Restarts" => {
             let restarts = statuses.iter().filter_map(|s| s["restartCount"].as_u64());
@@ -148,11 +148,13 @@ fn service(column: &str, object: &Object) -> String {
     if column == "Port(s)" {
         return or_none(items(object, &["spec", "ports"]).map(service_port));
     }
+    let external = items(object, &["spec", "externalIPs"]).filter_map(Value::as_str);
     match text(object, &["spec", "type"]) {
         Some("LoadBalancer") => {
             let ingress = items(object, &["status", "loadBalancer", "ingress"]);
             let addresses: Vec<&str> = ingress
                 .filter_map(|i| i.get("ip").or_else(|| i.get("hostname"))?.as_str())
+                .chain(external)
                 .collect();
             match addresses.as_slice() {
                 [] => "<pending>".to_owned(),
@@ -162,7 +164,7 @@ fn service(column: &str, object: &Object) -> String {
         Some("ExternalName") => text(object, &["spec", "externalName"])
             .unwrap_or_default()
             .to_owned(),
-        _ => "<none>".to_owned(),
+        _ => or_none(external),
     }
 }
 
@@ -179,14 +181,16 @@ fn endpoint_slice(column: &str, object: &Object) -> String {
     if column == "Endpoints" {
         let addresses = items(object, &["endpoints"]).flat_map(|e| items_in(e, "addresses"));
         let addresses = addresses.filter_map(|address| Some(address.as_str()?.to_owned()));
-        return first_few(addresses.collect());
+        return first_few(addresses.collect()).replace("<none>", "<unset>");
     }
     let ports = list(object, &["ports"]);
     if ports.is_empty() {
         return "<unset>".to_owned();
     }
-    let number = |port: &Value| port["port"].as_u64();
-    let shown = |port: &Value| number(port).map_or_else(|| "*".to_owned(), |n| n.to_string());
+    let shown = |port: &Value| match (port["port"].as_u64(), port["name"].as_str()) {
+        (Some(number), _) => number.to_string(),
+        (None, name) => name.unwrap_or("*").to_owned(),
+    };
     first_few(ports.iter().map(shown).collect())
 }
 

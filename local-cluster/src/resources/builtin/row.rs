@@ -2,11 +2,10 @@
 
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope, Resource as Named};
 use schemars::{JsonSchema, SchemaGenerator};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::resources::kind::{RoundTrip, TypeSchema};
+use crate::resources::kind::{TypeCheck, TypeSchema};
 use crate::resources::{Conversion, Kind};
 use crate::store::Resource;
 
@@ -20,7 +19,7 @@ pub(super) struct KindRow {
     short: &'static [&'static str],
     category: Option<&'static str>,
     traits: &'static [KindTrait],
-    round_trip: RoundTrip,
+    check_types: TypeCheck,
     schema: TypeSchema,
 }
 
@@ -49,7 +48,7 @@ impl ResourceScope for NamespaceResourceScope {
 
 pub(super) const fn row<T>(traits: &'static [KindTrait]) -> KindRow
 where
-    T: Named<Scope: ResourceScope> + DeserializeOwned + Serialize + JsonSchema,
+    T: Named<Scope: ResourceScope> + DeserializeOwned + JsonSchema,
 {
     KindRow {
         group: T::GROUP,
@@ -60,7 +59,7 @@ where
         short: &[],
         category: None,
         traits,
-        round_trip: round_trip::<T>,
+        check_types: check_types::<T>,
         schema: TypeSchema {
             name: T::schema_name,
             add: add_schema::<T>,
@@ -68,8 +67,8 @@ where
     }
 }
 
-fn round_trip<T: DeserializeOwned + Serialize>(value: Value) -> Result<Value, serde_json::Error> {
-    serde_json::from_value::<T>(value).and_then(|typed| serde_json::to_value(&typed))
+fn check_types<T: DeserializeOwned>(value: Value) -> Result<(), serde_json::Error> {
+    serde_json::from_value::<T>(value).map(drop)
 }
 
 fn add_schema<T: JsonSchema>(generator: &mut SchemaGenerator) {
@@ -113,7 +112,7 @@ impl KindRow {
             },
             // Both event APIs share their objects.
             storage: Resource::new(if events_v1 { "" } else { self.group }, self.plural),
-            round_trip: Some(self.round_trip),
+            check_types: Some(self.check_types),
             schema: Some(self.schema),
             custom: None,
         }

@@ -2,15 +2,22 @@
 
 use std::net::IpAddr;
 
+use serde_json::Value;
+
 use crate::addresses::is_local_pod;
 use crate::field_error::{ErrorList as _, FieldError};
 use crate::names;
-use crate::object::{Object, items, items_in, maps_in, text};
+use crate::object::{Object, items, items_in, list, maps_in, text};
 
-/// Drops `deprecatedTopology`, which clients of `v1` cannot write.
+/// Drops `deprecatedTopology`, which clients of `v1` cannot write, and empty lists, which are not stored.
 pub(super) fn drop_ignored_fields(slice: &mut Object) {
     for endpoint in maps_in(slice.get_mut("endpoints")) {
         endpoint.remove("deprecatedTopology");
+    }
+    for field in ["endpoints", "ports"] {
+        if list(slice, &[field]).is_empty() {
+            slice.insert(field.to_owned(), Value::Null);
+        }
     }
 }
 
@@ -27,7 +34,10 @@ pub(super) fn address_errors(slice: &Object) -> Vec<FieldError> {
                 _ => None,
             };
             if let Some(why) = why {
-                let field = format!("endpoints[{index}].addresses[{number}]");
+                let mut field = format!("endpoints[{index}].addresses[{number}]");
+                if why.starts_with("must be an IPv") {
+                    field = format!("endpoints[{index}].addresses");
+                }
                 errors.invalid(field, address, &why);
             }
         }

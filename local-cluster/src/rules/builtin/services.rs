@@ -4,10 +4,14 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::addresses::{has_node_ports, node_port, protocol, type_of};
+use crate::addresses::{
+    HEALTH_PORT, has_node_ports, is_exposed, needs_health_port, node_port, protocol, type_of,
+};
 use crate::field_error::{ErrorList as _, FieldError};
 use crate::names;
 use crate::object::{Object, at, list, maps_in, string, text};
+
+const BALANCER_FIELDS: [&str; 2] = ["allocateLoadBalancerNodePorts", "loadBalancerClass"];
 
 fn ports(service: &Object) -> &[Value] {
     list(service, &["spec", "ports"])
@@ -31,6 +35,13 @@ pub(super) fn object_errors(service: &Object) -> Vec<FieldError> {
     if kind == "ExternalName" && !names::is_subdomain(name.trim_end_matches('.')) {
         errors.invalid("spec.externalName", name, names::SUBDOMAIN);
     }
+    let of_balancers = BALANCER_FIELDS.iter().chain(&["loadBalancerSourceRanges"]);
+    let of_balancers = of_balancers.filter(|_| kind != "LoadBalancer");
+    for field in of_balancers.filter(|field| at(service, &["spec", field]).is_some()) {
+        let shown = field.replace("loadBalancerSource", "LoadBalancerSource");
+        let why = "may only be used when `type` is 'LoadBalancer'";
+        errors.forbidden(format!("spec.{shown}"), why);
+    }
     let mut seen = HashSet::new();
     for (index, port) in ports.iter().enumerate() {
         let here = format!("spec.ports[{index}]");
@@ -48,8 +59,34 @@ pub(super) fn object_errors(service: &Object) -> Vec<FieldError> {
     errors
 }
 
-/// The cluster IP is immutable; only external names have none.
-pub(super) fn change_error(before: &Object, next: &Object) -> Option<FieldError> {
+pub(super) fn warnings(service: &Object) -> Vec<String> {
+    let has_ips = !list(service, &["spec", "externalIPs"]).is_empty() && !is_headless(service);
+    let why = "spec.externalIPs is deprecated and may no longer be implemented in some clusters";
+    has_ips.then(|| why.to_owned()).into_iter().collect()
+}
+
+/// Errors of what is immutable: the cluster IP, which only external names lack, and the class of a load balancer.
+pub(super) fn change_errors(before: &Object, next: &Object) -> Vec<FieldError> {
+    let mut errors: Vec<FieldError> = ip_change(before, next).into_iter().collect();
+    let class = |service| {
+        at(service, &["spec", "loadBalancerClass"])
+            .cloned()
+            .unwrap_or_default()
+    };
+    let are_balancers = [before, next]
+        .iter()
+        .all(|one| type_of(one) == "LoadBalancer");
+    if are_balancers && class(before) != class(next) {
+        errors.invalid(
+            "spec.loadBalancerClass",
+            class(next),
+            "may not change once set",
+        );
+    }
+    errors
+}
+
+fn ip_change(before: &Object, next: &Object) -> Option<FieldError> {
     let ip = |service| text(service, &["spec", "clusterIP"]).unwrap_or_default();
     let (old, new) = (ip(before), ip(next));
     let is_external = [before, next].map(type_of).contains(&"ExternalName");
@@ -66,8 +103,15 @@ pub(super) fn drop_dependent_fields(before: &Object, next: &mut Object) {
     let (external, headless) = (type_of(next) == "ExternalName", is_headless(before));
     let same = |field: &str| at(before, &["spec", field]) == at(next, &["spec", field]);
     let mut dropped: Vec<&str> = Vec::new();
-    if loses_ports && same("externalTrafficPolicy") {
+    if is_exposed(before) && !is_exposed(next) && same("externalTrafficPolicy") {
         dropped.push("externalTrafficPolicy");
+    }
+    let balances = |service| type_of(service) == "LoadBalancer";
+    if balances(before) && !balances(next) {
+        dropped.extend(BALANCER_FIELDS.into_iter().filter(|field| same(field)));
+    }
+    if needs_health_port(before) && !needs_health_port(next) && same(HEALTH_PORT) {
+        dropped.push(HEALTH_PORT);
     }
     if external && type_of(before) != "ExternalName" && !headless && same("clusterIP") {
         dropped.extend(["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]);

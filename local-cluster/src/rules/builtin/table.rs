@@ -33,7 +33,7 @@ pub(super) fn rows(group: &str, plural: &str) -> &'static [Row] {
 pub(super) fn immutable(group: &str, plural: &str) -> &'static [&'static str] {
     match (group, plural) {
         ("", "secrets") => &["type"],
-        ("", "nodes") => &["spec.podCIDRs", "spec.providerID"],
+        ("", "nodes") => &["spec.podCIDRs"],
         ("discovery.k8s.io", "endpointslices") => &["addressType"],
         ("apps", "deployments" | "replicasets" | "daemonsets") => &["spec.selector"],
         ("apps", "statefulsets") => &[

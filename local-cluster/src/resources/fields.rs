@@ -1,4 +1,6 @@
-//! The fields of messages.
+//! The fields of the types of built-in kinds, by their numbers in protobuf messages.
+//!
+//! `messages.json` has those of all messages that clients can send.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -15,7 +17,7 @@ static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
 });
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Plain,
     /// A value that is absent unless it was sent.
     Pointer,
@@ -26,18 +28,18 @@ pub(super) enum Shape {
 }
 
 /// The form of a field: `!` if JSON always has it, then a prefix for the shape, then the type of its values, which is a
-/// letter of [`special`](super::values::special), `i` for integers, `b` for booleans or the name of a message.
+/// letter of `special` in `http::protobuf::values`, `i` for integers, `b` for booleans or the name of a message.
 #[derive(Clone, Copy)]
-pub(super) struct Field {
+pub(crate) struct Field {
     /// The section in which `base` is, unless it names another.
-    pub(super) section: &'static str,
-    pub(super) is_required: bool,
-    pub(super) shape: Shape,
-    pub(super) base: &'static str,
+    pub(crate) section: &'static str,
+    pub(crate) is_required: bool,
+    pub(crate) shape: Shape,
+    pub(crate) base: &'static str,
 }
 
 impl Field {
-    pub(super) fn of(section: &'static str, form: &'static str) -> Self {
+    pub(crate) fn of(section: &'static str, form: &'static str) -> Self {
         let (is_required, form) = match form.strip_prefix('!') {
             Some(form) => (true, form),
             None => (false, form),
@@ -62,7 +64,7 @@ impl Field {
 }
 
 /// A message's section and fields; its name may begin with another section and a dot.
-pub(super) fn fields_of(section: &str, name: &str) -> Option<(&'static str, &'static Fields)> {
+pub(crate) fn fields_of(section: &str, name: &str) -> Option<(&'static str, &'static Fields)> {
     let (section, name) = name.rsplit_once('.').unwrap_or((section, name));
     let (section, messages) = MESSAGES.get_key_value(section)?;
     Some((section, messages.get(name)?))
