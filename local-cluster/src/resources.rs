@@ -18,5 +18,7 @@ pub(crate) use self::defaults::{fill_defaults, reset_status};
 pub(crate) use self::kind::{Custom, Kind, PrinterColumn};
 pub(crate) use self::registry::{Document, Documents, Registry};
 pub(crate) use self::scale::Scale;
-pub(crate) use self::typed::{check_types, fill_maps, unknown_fields, unknown_metadata};
+pub(crate) use self::typed::{
+    check_types, fill_maps, in_go_words, unknown_fields, unknown_metadata,
+};
 pub(crate) use self::webhooks::{webhook_defaults, webhook_errors};

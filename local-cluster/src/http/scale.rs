@@ -6,18 +6,20 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::write::{applies, decode_apply, decode_patch};
-use super::{body, response};
+use super::{body, read, response};
 use crate::faults::Verb;
 use crate::field_error::FieldError;
 use crate::object::{self, Object, at};
 use crate::patch::Apply;
 use crate::resources::{Kind, Scale};
-use crate::rules::Part;
+use crate::rules::{Part, clean_metadata};
 use crate::status::ApiError;
+use crate::store::Resource;
 use crate::writer::{Written, check_url_name};
 
-pub(super) fn get(call: &Call<'_>, scale: &Scale) -> Result<Response, ApiError> {
+pub(super) async fn get(call: &Call<'_>, scale: &Scale) -> Result<Response, ApiError> {
     let kind = call.kind;
+    read::reach_given(call).await?;
     let shown = kind.present(&*call.stored()?);
     if kind.is_custom() && object::at(&shown, &scale.replicas_path()).is_none() {
         let path = &scale.spec_path;
@@ -36,11 +38,17 @@ pub(super) async fn write(
 ) -> Result<Response, ApiError> {
     let (kind, address) = (call.kind, call.address());
     if verb == Verb::Patch && applies(call) {
-        let apply = decode_apply(call, &scale_kind(), "scale")?;
+        let apply = decode_apply(call, &scale_kind(), "scale");
+        if apply.as_ref().err().is_none_or(|error| error.code() == 400) {
+            call.stored()?;
+        }
+        let apply = apply?;
         let mut desired = object::object(json!({
             "apiVersion": kind.api_version(), "kind": kind.kind, "metadata": {"name": address.1},
         }));
-        scale.set(&mut desired, replicas(&apply.desired)?);
+        if at(&apply.desired, &["spec", "replicas"]).is_some() {
+            scale.set(&mut desired, replicas(kind, &apply.desired)?);
+        }
         let apply = Apply { desired, ..apply };
         let options = call.options();
         let applied = call.cluster.apply(kind, address, &apply, &options);
@@ -49,17 +57,29 @@ pub(super) async fn write(
     }
     type Change = Box<dyn Fn(Object) -> Result<Object, ApiError> + Send + Sync>;
     let change: Change = if verb == Verb::Update {
-        let given = body::decode(&scale_kind(), &call.parts.headers, &call.body)?;
+        call.params.check("UpdateOptions", Vec::new())?;
+        let given = body::decode(&scale_kind(), &call.parts.headers, &call.body)
+            .and_then(|given| replicas(kind, &given).map(|_| given));
+        if kind.is_custom() && given.as_ref().is_err_and(|error| error.code() == 400) {
+            let why = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
+            return Err(ApiError::bad_request(why));
+        }
+        let given = given?;
         Box::new(move |_| Ok(given.clone()))
     } else {
-        let patch = decode_patch(call)?;
+        let patch = decode_patch(call);
+        if patch.as_ref().is_err_and(|error| error.code() == 400) {
+            call.stored()?;
+        }
+        let patch = patch?;
         Box::new(move |scale| patch.apply(scale))
     };
     let options = call.options();
     let rescale = |mut object: Object| {
         let next = change(scale.of(&object))?;
+        let replicas = decoded_replicas(kind, &next, verb)?;
         check(&next, address.1)?;
-        scale.set(&mut object, replicas(&next)?);
+        scale.set(&mut object, replicas);
         if let Some(version) = object::meta(&next, "resourceVersion").filter(|v| !v.is_empty()) {
             let meta = object::child(&mut object, "metadata");
             meta.insert("resourceVersion".to_owned(), version.into());
@@ -73,14 +93,26 @@ pub(super) async fn write(
     Ok(respond(call, scale, &left, &warnings))
 }
 
+fn decoded_replicas(kind: &Kind, scale: &Object, verb: Verb) -> Result<i64, ApiError> {
+    let decoded = clean_metadata(&scale_kind(), &mut scale.clone());
+    decoded
+        .and_then(|()| replicas(kind, scale))
+        .map_err(|error| match error.undecodable() {
+            Some(why) if verb == Verb::Patch => {
+                ApiError::undecodable_result(&Value::Object(scale.clone()).to_string(), why)
+            }
+            _ => error,
+        })
+}
+
 fn respond(call: &Call<'_>, scale: &Scale, left: &Written, warnings: &[String]) -> Response {
     let shown = call.kind.present_object(left.object().clone());
     show(call, scale, &shown, warnings)
 }
 
 fn show(call: &Call<'_>, scale: &Scale, object: &Object, warnings: &[String]) -> Response {
-    let scale = Value::Object(scale.of(object));
-    let response = response::value(StatusCode::OK, call.form.encoding, &scale);
+    let scale = Written::Unstored(scale.of(object));
+    let response = response::object(StatusCode::OK, call.form, &scale_kind(), &scale);
     response::with_warnings(response, warnings)
 }
 
@@ -95,11 +127,11 @@ fn check(scale: &Object, name: &str) -> Result<(), ApiError> {
     check_url_name(scale, name)
 }
 
-fn replicas(scale: &Object) -> Result<i64, ApiError> {
+fn replicas(kind: &Kind, scale: &Object) -> Result<i64, ApiError> {
     let unreadable = |value: &Value, field: &str| {
         ApiError::bad_request(format!(
             "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal {} into Go struct field {field}",
-            body::json_type(value)
+            object::json_type(value)
         ))
     };
     if let Some(spec) = scale
@@ -111,7 +143,7 @@ fn replicas(scale: &Object) -> Result<i64, ApiError> {
     match at(scale, &["spec", "replicas"]) {
         None | Some(Value::Null) => Ok(0),
         Some(value) => match value.as_i64() {
-            Some(number) if number < 0 => {
+            Some(number) if number < 0 && !kind.is_custom() => {
                 let why = "must be greater than or equal to 0";
                 let error = FieldError::invalid("spec.replicas", value, why);
                 let name = object::name(scale);
@@ -129,6 +161,8 @@ fn scale_kind() -> Kind {
         group: "autoscaling".to_owned(),
         version: "v1".to_owned(),
         kind: "Scale".to_owned(),
+        plural: "scales".to_owned(),
+        storage: Resource::new("v1", "scales"),
         ..Kind::default()
     }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::Kind;
-use crate::object::{Object, is_empty};
+use crate::object::{Object, has_word, is_empty, is_metadata_field};
 
 fn round_trip(kind: &Kind, object: &Object) -> Option<Result<Value, serde_json::Error>> {
     Some(kind.round_trip?(Value::Object(object.clone())))
@@ -18,9 +18,26 @@ fn round_trip(kind: &Kind, object: &Object) -> Option<Result<Value, serde_json::
 /// The error names the value of a wrong type.
 pub(crate) fn check_types(kind: &Kind, object: &Object) -> Result<(), String> {
     match round_trip(kind, object) {
-        Some(Err(error)) => Err(error.to_string()),
+        Some(Err(error)) => Err(in_go_words(&error)),
         _ => Ok(()),
     }
+}
+
+/// The error as Go's decoder words it, but for the names of types.
+pub(crate) fn in_go_words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let parts = text.strip_prefix("invalid type: ");
+    let Some((given, wanted)) = parts.and_then(|parts| parts.split_once(", expected ")) else {
+        return format!("parsing time: {text}");
+    };
+    let given = match given.split(' ').next().unwrap_or_default() {
+        "boolean" => "bool",
+        "map" => "object",
+        "sequence" => "array",
+        "string" => "string",
+        _ => "number",
+    };
+    format!("json: cannot unmarshal {given} into Go value of type {wanted}")
 }
 
 /// Removes unknown fields and returns their paths.
@@ -32,31 +49,19 @@ pub(crate) fn unknown_fields(kind: &Kind, object: &mut Object) -> Vec<String> {
     unknown
 }
 
-/// The fields of [`ObjectMeta`].
-const METADATA: [&str; 15] = [
-    "annotations",
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "finalizers",
-    "generateName",
-    "generation",
-    "labels",
-    "managedFields",
-    "name",
-    "namespace",
-    "ownerReferences",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-];
-
 /// Removes unknown fields of metadata and returns their paths.
 pub(crate) fn unknown_metadata(object: &mut Object) -> Vec<String> {
     let mut unknown = Vec::new();
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         // Only owners have fields of their own; serializing takes a twentieth of each write.
-        let is_plain = |key: &String| METADATA.contains(&key.as_str()) && key != "ownerReferences";
+        let is_plain = |key: &String| key != "ownerReferences";
+        metadata.retain(|key, _| {
+            let is_known = is_metadata_field(key);
+            if !is_known {
+                unknown.push(format!("metadata.{key}"));
+            }
+            is_known
+        });
         if !metadata.keys().all(is_plain)
             && let Ok(typed) = ObjectMeta::deserialize(&Value::Object(metadata.clone()))
             && let Ok(Value::Object(known)) = serde_json::to_value(typed)
@@ -102,42 +107,15 @@ fn keep_known(given: &mut Object, known: &Object, path: &str, unknown: &mut Vec<
 }
 
 /// Fields that are maps.
-const MAPS: [&str; 11] = [
-    "annotations",
-    "binaryData",
-    "capacity",
-    "data",
-    "labels",
-    "limits",
-    "matchLabels",
-    "nodeSelector",
-    "requests",
-    "selector",
-    "stringData",
-];
+const MAPS: &str = "annotations binaryData capacity data labels limits matchLabels nodeSelector requests selector stringData";
 
 /// Fields that are omitted when they are false, 0 or empty.
-const ZEROS: [&str; 14] = [
-    "count",
-    "externalName",
-    "hostIPC",
-    "hostNetwork",
-    "hostPID",
-    "hostname",
-    "loadBalancerIP",
-    "minReadySeconds",
-    "paused",
-    "publishNotReadyAddresses",
-    "serviceAccountName",
-    "subdomain",
-    "unschedulable",
-    "value",
-];
+const ZEROS: &str = "count deprecated externalName hostIPC hostNetwork hostPID hostname loadBalancerIP minReadySeconds paused preserveUnknownFields publishNotReadyAddresses serviceAccountName subdomain unschedulable value";
 
 /// Reads nulls in maps of strings as Go does.
 pub(crate) fn fill_maps(object: &mut Object) {
     for (key, value) in object {
-        let is_map = MAPS.contains(&key.as_str());
+        let is_map = has_word(MAPS, key);
         for inner in value
             .as_object_mut()
             .into_iter()
@@ -159,7 +137,7 @@ fn is_omitted(key: &str, value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(list) => list.is_empty() && key != "endpoints",
-        Value::Object(map) => map.is_empty() && MAPS.contains(&key),
-        value => ZEROS.contains(&key) && (*value == false || *value == 0 || *value == ""),
+        Value::Object(map) => map.is_empty() && has_word(MAPS, key),
+        value => has_word(ZEROS, key) && (*value == false || *value == 0 || *value == ""),
     }
 }
