@@ -60,7 +60,8 @@ pub(super) fn metadata_errors(object: &Object) -> Vec<FieldError> {
         for key in ["apiVersion", "kind", "name", "uid"] {
             if string(owner, key).is_empty() {
                 let field = format!("metadata.ownerReferences.{key}");
-                errors.invalid(field, "", "must not be empty");
+                let version = if key == "apiVersion" { "version " } else { "" };
+                errors.invalid(field, "", &format!("{version}must not be empty"));
             }
         }
         if owner.get("controller") == Some(&Value::Bool(true)) {
