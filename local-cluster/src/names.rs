@@ -7,6 +7,9 @@ pub(crate) const LABEL: &str = "a lowercase RFC 1123 label must consist of lower
 /// The message for names that must be DNS-1035 labels.
 pub(crate) const LETTER_LABEL: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
+/// That of kinds.
+pub(crate) const MIXED_LETTER_LABEL: &str = "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
 pub(crate) const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 pub(crate) const LABEL_KEY: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -17,6 +20,10 @@ pub(crate) const MAX_SUBDOMAIN: usize = 253;
 
 pub(crate) fn is_label(text: &str) -> bool {
     text.len() <= MAX_LABEL && is_label_of_any_length(text)
+}
+
+pub(crate) fn is_letter_label(text: &str) -> bool {
+    is_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
 pub(crate) fn is_subdomain(text: &str) -> bool {

@@ -8,6 +8,18 @@ use serde_json::{Map, Value};
 /// A JSON object, the form in which every Kubernetes object is kept.
 pub(crate) type Object = Map<String, Value>;
 
+/// The fields of the metadata of every kind.
+const METADATA_FIELDS: &str = "annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation labels managedFields name namespace ownerReferences resourceVersion selfLink uid";
+
+pub(crate) fn is_metadata_field(key: &str) -> bool {
+    has_word(METADATA_FIELDS, key)
+}
+
+/// True for one of several words.
+pub(crate) fn has_word(words: &str, word: &str) -> bool {
+    words.split(' ').any(|one| one == word)
+}
+
 /// The map under `key`; a missing one, or a value of another type, becomes an empty map.
 pub(crate) fn child<'a>(object: &'a mut Object, key: &str) -> &'a mut Object {
     let slot = object
@@ -76,6 +88,18 @@ pub(crate) fn is_empty(value: &Value) -> bool {
         Value::Array(list) => list.is_empty(),
         Value::Object(map) => map.is_empty(),
         _ => false,
+    }
+}
+
+/// The type of a value as Go's JSON decoder names it.
+pub(crate) fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
     }
 }
 

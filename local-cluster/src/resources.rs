@@ -21,6 +21,6 @@ pub(crate) use self::kind::{Custom, Kind, PrinterColumn};
 pub(crate) use self::registry::{Document, Documents, Registry};
 pub(crate) use self::scale::Scale;
 pub(crate) use self::typed::{
-    check_types, empty_object, normalise, normalise_message, normalise_metadata,
+    check_types, empty_object, in_go_words, normalise, normalise_message, normalise_metadata,
 };
 pub(crate) use self::webhooks::{webhook_defaults, webhook_errors};

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::field_error::FieldError;
 use crate::names::qualified;
-use crate::object::{Object, object};
+use crate::object::{Object, json_type, object};
 use crate::resources::Kind;
 
 /// The media types of objects.
@@ -145,22 +145,29 @@ impl ApiError {
         Self::new(422, message).with(details)
     }
 
+    /// A patch whose JSON is not of the type that Go decodes it to.
+    pub(crate) fn undecodable_patch(patch: &Value, wanted: &str) -> Self {
+        let of = json_type(patch);
+        let why = format!("json: cannot unmarshal {of} into Go value of type {wanted}");
+        Self::bad_request(format!("error decoding patch: {why}"))
+    }
+
     pub(crate) fn patch_rejected() -> Self {
         let message = "the server rejected our request due to an error in our request";
         Self::new(422, message).with(json!({}))
     }
 
-    /// The result of a patch has unknown fields.
-    pub(crate) fn unknown_in_patch(shown: &str, why: &str) -> Self {
-        let why = format!("strict decoding error: {why}");
-        let error = FieldError::invalid("patch", &Value::from(shown), &why);
+    /// The result of a patch cannot be decoded.
+    pub(crate) fn undecodable_result(shown: &str, why: &str) -> Self {
+        let error = FieldError::invalid("patch", &Value::from(shown), why);
         Self::invalid("", "", "", &[error])
     }
 
-    /// The unknown fields in the message of a strict decoding error.
-    pub(crate) fn unknown(&self) -> Option<&str> {
-        let (_, unknown) = self.0.message.split_once(": strict decoding error: ")?;
-        (self.0.code == 400).then_some(unknown)
+    /// Why an object of a request cannot be decoded.
+    pub(crate) fn undecodable(&self) -> Option<&str> {
+        let (_, rest) = self.0.message.split_once(" cannot be handled as a ")?;
+        let (_, why) = rest.split_once(": ")?;
+        (self.0.code == 400).then_some(why)
     }
 
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {

@@ -6,7 +6,7 @@
 //!
 //! `LOCAL_CLUSTER_REAL_KUBECONFIG` names the kubeconfig of the API server, as `tests/real-cluster/run` writes it.
 //! It is changed for good: its controllers lose their permissions.
-//! `LOCAL_CLUSTER_SEED` repeats a run.
+//! `LOCAL_CLUSTER_SEED` repeats a run, and `LOCAL_CLUSTER_KINDS` restricts it to these plural names.
 
 mod compare;
 mod generate;

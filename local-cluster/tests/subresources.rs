@@ -103,9 +103,9 @@ async fn bad_scales_are_refused() {
         (
             json!({"spec": {"replicas": -1}}),
             422,
-            "must be greater than or equal to 0",
+            "should be a non-negative integer",
         ),
-        (json!({"spec": {"replicas": "many"}}), 400, "of type int32"),
+        (json!({"spec": {"replicas": "many"}}), 422, "of type int32"),
         (
             json!({"kind": "Widget"}),
             400,

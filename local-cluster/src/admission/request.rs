@@ -278,6 +278,7 @@ mod tests {
             uid: Some("u".to_owned()),
             resource_version: None,
             dry_run: true,
+            collection: false,
         };
         let expected = json!({
             "gracePeriodSeconds": 5, "propagationPolicy": "Foreground", "dryRun": ["All"],

@@ -187,15 +187,16 @@ pub(super) fn patched(
     let body: Value =
         serde_json::from_slice(&patch.body).map_err(|e| undecodable(&e.to_string()))?;
     let operations = match Patch::json(body).map_err(|e| undecodable(e.message()))? {
-        Patch::Json(patch) => patch.0,
+        Patch::Json(operations) => operations.into_iter().collect::<Option<Vec<_>>>(),
         Patch::Merge(_) | Patch::Strategic(_) => return Ok(None),
     };
+    let operations = operations.ok_or_else(|| undecodable("unexpected kind of operation"))?;
     if operations.is_empty() {
         return Ok(None);
     }
     for operation in operations {
         // One at a time, so that the error can name the operation.
-        let single = Patch::Json(json_patch::Patch(vec![operation.clone()]));
+        let single = Patch::Json(vec![Some(operation.clone())]);
         let error = || ApiError::internal_because(&operation_error(&operation));
         let applied = single.apply(object);
         object = applied.map_err(|_| WebhookFailure::Rejected(error()))?;

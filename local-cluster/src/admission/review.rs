@@ -88,19 +88,12 @@ impl<'a> Review<'a> {
         error.with_warnings(std::mem::take(&mut self.warnings))
     }
 
-    /// Calls the mutating webhooks for a create or an update; objects are in presented form. Unknown
-    /// fields are removed first.
+    /// Calls the mutating webhooks for a create or an update; objects are in presented form.
     pub(crate) async fn mutate(
         &mut self,
-        mut object: Object,
+        object: Object,
         before: Option<&Stored>,
-        validation: FieldValidation,
     ) -> Result<Object, ApiError> {
-        if !self.mutates() {
-            return Ok(object);
-        }
-        let found = decode(self.attributes.kind, &mut object, validation)?;
-        self.warn(found);
         let mutated = self.mutated(Some(object), before).await?;
         Ok(mutated.unwrap_or_default())
     }

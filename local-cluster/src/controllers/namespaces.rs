@@ -121,10 +121,11 @@ async fn delete_collection(cluster: &Cluster, kind: &Kind, namespace: &str) -> b
     for object in objects.iter().filter(|o| !is_deleting(&o.object)) {
         let options = DeleteOptions {
             uid: Some(object.uid().to_owned()),
+            collection: true,
             ..DeleteOptions::default()
         };
         let address = (namespace, object.name.as_str());
-        let deleted = cluster.delete_reviewed(kind, address, &options, true);
+        let deleted = cluster.delete_reviewed(kind, address, &options);
         if let Err(error) = deleted.await
             && error.code() != 404
         {

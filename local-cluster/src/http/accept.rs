@@ -44,25 +44,18 @@ pub(crate) struct ResponseFormat {
 }
 
 impl ResponseFormat {
-    /// Refuses a transform that does not fit the verb. Watches and deletions of collections take
-    /// both partial forms, as one.
-    pub(crate) fn fitting(mut self, kind: &Kind, verb: &str) -> Result<Self, ApiError> {
-        let lists = verb == "list";
-        let (requested, is) = match (self.transform, lists) {
-            (Transform::Partial, true) => ("PartialObjectMetadata", "is a list"),
-            (Transform::PartialList, false) if !matches!(verb, "watch" | "deletecollection") => {
-                ("PartialObjectMetadataList", "is not a list")
-            }
-            (Transform::PartialList, _) => {
-                self.transform = Transform::Partial;
-                return Ok(self);
-            }
-            _ => return Ok(self),
+    /// Refuses a transform that does not fit the response, once the request is carried out. Watches take both
+    /// partial forms, as one.
+    pub(super) fn misfit(self, kind: &Kind, is_list: bool) -> ApiError {
+        let (requested, is) = match is_list {
+            true => ("PartialObjectMetadata", "is a list"),
+            false if kind.is_custom() => return ApiError::unexplained("content is not a list"),
+            false => ("PartialObjectMetadataList", "is not a list"),
         };
-        Err(ApiError::not_acceptable_because(&format!(
+        ApiError::not_acceptable_because(&format!(
             "you requested {requested}, but the requested object {is} ({})",
-            kind.internal_type(lists)
-        )))
+            kind.internal_type(is_list)
+        ))
     }
 }
 

@@ -10,8 +10,9 @@ use serde_json::Value;
 use serde_saphyr::options::DuplicateKeyPolicy;
 
 use crate::field_error::ErrorList as _;
-use crate::object::{self, Object};
+use crate::object::{self, Object, json_type};
 use crate::resources::Kind;
+use crate::rules::clean_metadata;
 use crate::status::{ApiError, BODY_TYPES};
 
 /// The deepest nesting of YAML; that of JSON is limited by its parser.
@@ -73,12 +74,11 @@ pub(super) fn media_type(headers: &HeaderMap) -> &str {
 
 /// Decodes JSON, or YAML if the media type is a YAML one; the error is the bare reason.
 pub(super) fn parse(media_type: &str, bytes: &[u8]) -> Result<Value, String> {
-    if !media_type.ends_with("yaml") {
-        return serde_json::from_slice(bytes).map_err(|error| json_reason(bytes, &error));
-    }
     // JSON is valid YAML, and most clients that apply send it.
-    if let Ok(parsed) = serde_json::from_slice(bytes) {
-        return Ok(parsed);
+    match serde_json::from_slice(bytes) {
+        Ok(parsed) => return Ok(parsed),
+        Err(error) if !media_type.ends_with("yaml") => return Err(json_reason(bytes, &error)),
+        Err(_) => {}
     }
     // The YAML library needs much more stack for each level.
     let parsed = std::thread::scope(|scope| {
@@ -146,6 +146,13 @@ fn json_reason(bytes: &[u8], error: &serde_json::Error) -> String {
     }
 }
 
+pub(super) fn check_media_type(media_type: &str) -> Result<(), ApiError> {
+    match BODY_TYPES.split(", ").any(|one| one == media_type) {
+        true => Ok(()),
+        false => Err(ApiError::unsupported_media_type(BODY_TYPES)),
+    }
+}
+
 /// Decodes the body of a create or an update.
 pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<Object, ApiError> {
     let media_type = media_type(headers);
@@ -158,9 +165,7 @@ pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<O
         check_type(kind, &object)?;
         return Ok(object);
     }
-    if !matches!(media_type, "application/json" | "application/yaml") {
-        return Err(ApiError::unsupported_media_type(BODY_TYPES));
-    }
+    check_media_type(media_type)?;
     let shown = summary(bytes);
     let unrecognized = |why: &str| {
         ApiError::bad_request(format!(
@@ -188,12 +193,14 @@ pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<O
         if !missing {
             continue;
         }
-        if kind.is_custom() {
-            let name = if key == "kind" { "Kind" } else { key };
+        if kind.is_custom() && key == "kind" {
             let text = String::from_utf8_lossy(bytes);
             return Err(unrecognized(&format!(
-                "Object '{name}' is missing in '{text}'"
+                "Object 'Kind' is missing in '{text}'"
             )));
+        }
+        if kind.is_custom() {
+            break;
         }
         // For a built-in kind the path determines both.
         let value = if key == "kind" {
@@ -203,12 +210,29 @@ pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<O
         };
         object.insert(key.to_owned(), Value::from(value));
     }
+    check_version(kind, &object)?;
     check_type(kind, &object)?;
     Ok(object)
 }
 
+/// Refuses a custom resource of another version than that of the path.
+fn check_version(kind: &Kind, object: &Object) -> Result<(), ApiError> {
+    let given = object.get("apiVersion").unwrap_or(&Value::Null);
+    let version = given.as_str().unwrap_or_default();
+    if !kind.is_custom() || version == kind.api_version() {
+        return Ok(());
+    }
+    let shown = kind.in_version(version);
+    if given.is_null() {
+        let why = ".apiVersion accessor error: <nil> is of the type <nil>, expected string";
+        return Err(ApiError::cannot_handle(&shown, why));
+    }
+    clean_metadata(&shown, &mut object.clone())?;
+    Err(ApiError::other_version(version, kind))
+}
+
 /// Null is an empty object; other values are errors in the words of Go's decoder.
-fn object_of(value: Value) -> Result<Object, String> {
+pub(super) fn object_of(value: Value) -> Result<Object, String> {
     match value {
         Value::Object(object) => Ok(object),
         Value::Null => Ok(Object::new()),
@@ -228,13 +252,11 @@ pub(super) fn check_type(kind: &Kind, object: &Object) -> Result<(), ApiError> {
         return Ok(());
     }
     if !kind.is_custom() {
-        if given_kind == kind.kind {
-            return Err(ApiError::bad_request(format!(
-                "the API version in the data ({given_version}) does not match the expected API version ({version})"
-            )));
+        if given_kind == kind.kind && given_version.starts_with(&kind.group) {
+            return Err(ApiError::other_version(given_version, kind));
         }
         return Err(ApiError::bad_request(format!(
-            "{given_kind} in version \"{}\" cannot be handled as a {}: no kind \"{given_kind}\" is registered for version \"{given_version}\" in scheme",
+            "{given_kind} in version \"{}\" cannot be handled as a {}: no kind \"{given_kind}\" is registered for version \"{given_version}\" in scheme \"pkg/runtime/scheme.go:111\"",
             given_version.rsplit('/').next().unwrap_or_default(),
             kind.kind,
         )));
@@ -258,24 +280,12 @@ pub(super) fn check_type(kind: &Kind, object: &Object) -> Result<(), ApiError> {
     ))
 }
 
-/// The type of a value as Go's JSON decoder names it.
-pub(super) fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
 /// The first characters of a body, for error messages.
 fn summary(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "<empty>".to_owned();
     }
-    let shown = bytes.get(..256).unwrap_or(bytes);
+    let shown = bytes.get(..30).unwrap_or(bytes);
     let mut start = match bytes.first() {
         Some(b'{') => String::from_utf8_lossy(shown).into_owned(),
         _ => shown.iter().map(|byte| format!("{byte:02x}")).collect(),

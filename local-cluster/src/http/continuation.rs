@@ -1,11 +1,15 @@
 //! Continue tokens: the key and the revision at which a list continues.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::alphabet::URL_SAFE;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use serde_json::{Value, json};
 
 use crate::status::ApiError;
 
+/// As lenient as Go's decoder.
+const URL_SAFE_NO_PAD: GeneralPurpose =
+    GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 const FORM: &str = "meta.k8s.io/v1";
 
 #[derive(Clone, Debug, PartialEq, Eq)]

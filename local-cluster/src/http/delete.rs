@@ -17,9 +17,7 @@ use crate::writer::{Deleted, Written};
 
 pub(super) async fn delete(call: &Call<'_>) -> Result<Response, ApiError> {
     let (options, address) = (delete_options(call)?, call.address());
-    let deleted = call
-        .cluster
-        .delete_reviewed(call.kind, address, &options, false);
+    let deleted = call.cluster.delete_reviewed(call.kind, address, &options);
     let (deleted, warnings) = deleted.await?;
     let left = match deleted {
         Deleted::Gone(last) if call.kind.returns_deleted => Written::Unstored(last),
@@ -35,13 +33,12 @@ pub(super) async fn delete(call: &Call<'_>) -> Result<Response, ApiError> {
 
 /// Returns the objects that existed.
 pub(super) async fn delete_collection(call: &Call<'_>) -> Result<Response, ApiError> {
-    let (options, page) = (delete_options(call)?, read::page(call).await?);
+    let (mut options, page) = (delete_options(call)?, read::page(call).await?);
+    options.collection = true;
     let mut warnings = Vec::new();
     for stored in &page.items {
         let address = (stored.namespace.as_str(), stored.name.as_str());
-        let deleted = call
-            .cluster
-            .delete_reviewed(call.kind, address, &options, true);
+        let deleted = call.cluster.delete_reviewed(call.kind, address, &options);
         match deleted.await {
             Ok((_, more)) => note(&mut warnings, more),
             Err(error) if error.code() != 404 => return Err(error.with_warnings(warnings)),
@@ -83,25 +80,21 @@ pub(super) fn evict(call: &Call<'_>) -> Result<Response, ApiError> {
 
 /// The options of the body, or of the query if there is none.
 fn delete_options(call: &Call<'_>) -> Result<DeleteOptions, ApiError> {
-    call.params.check("DeleteOptions")?;
+    let media_type = call.media_type();
     let options = if call.body.is_empty() {
+        call.params.check("DeleteOptions", Vec::new())?;
         Object::new()
-    } else if call.media_type() == "application/vnd.kubernetes.protobuf" {
+    } else if media_type == "application/vnd.kubernetes.protobuf" {
         protobuf::decode(&call.body, "v1", "DeleteOptions").ok_or_else(|| {
             ApiError::bad_request("the body of the request is no DeleteOptions in protobuf")
         })?
     } else {
-        match body::parse(call.media_type(), &call.body) {
-            Ok(Value::Object(options)) => options,
-            Ok(_) => {
-                let why = "expected an object of kind DeleteOptions";
-                return Err(ApiError::bad_request(why));
-            }
-            Err(why) => {
-                let why = format!("couldn't get version/kind; json parse error: {why}");
-                return Err(ApiError::bad_request(why));
-            }
-        }
+        body::check_media_type(media_type)?;
+        let unreadable = |why| format!("couldn't get version/kind; json parse error: {why}");
+        body::parse(media_type, &call.body)
+            .map_err(unreadable)
+            .and_then(body::object_of)
+            .map_err(ApiError::bad_request)?
     };
     decode_options(&options, call)
 }
@@ -141,6 +134,7 @@ fn decode_options(body: &Object, call: &Call<'_>) -> Result<DeleteOptions, ApiEr
             Some(query) => query.dry_run(),
             None => items(body, &["dryRun"]).any(|given| given == "All"),
         },
+        collection: false,
     })
 }
 

@@ -39,6 +39,8 @@ enum Cell {
     /// Text or a number, or the second string where the field is empty.
     Text(String, String),
     Integer(String),
+    /// As `Integer`, null if the field is missing.
+    Number(String),
     Boolean(String),
     /// The number of entries of a map or list.
     Count(String),
@@ -107,6 +109,7 @@ impl BuiltinColumn {
             Cell::Integer(path) => {
                 Value::from(dotted(object, path).and_then(Value::as_i64).unwrap_or(0))
             }
+            Cell::Number(path) => dotted(object, path).cloned().unwrap_or_default(),
             Cell::Boolean(path) => Value::from(dotted(object, path) == Some(&Value::Bool(true))),
             Cell::Count(path) => Value::from(match dotted(object, path) {
                 Some(Value::Object(map)) => map.len(),

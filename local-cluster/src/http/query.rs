@@ -86,9 +86,8 @@ impl Params {
     }
 
     /// Refuses invalid parameters of a write, such as field managers that are too long or contain control
-    /// characters; `options` is the kind to report.
-    pub(crate) fn check(&self, options: &str) -> Result<(), ApiError> {
-        let mut errors = Vec::new();
+    /// characters; `options` is the kind to report, `errors` are others.
+    pub(crate) fn check(&self, options: &str, mut errors: Vec<FieldError>) -> Result<(), ApiError> {
         let manager = self.get("fieldManager").unwrap_or_default();
         if manager.len() > MAX_MANAGER {
             let why = format!("may not be more than {MAX_MANAGER} bytes");

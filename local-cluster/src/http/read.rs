@@ -31,8 +31,7 @@ pub(super) struct Selection {
 impl Selection {
     pub(super) fn of(call: &Call<'_>) -> Result<Self, ApiError> {
         let given = |parameter| call.params.get(parameter).unwrap_or_default();
-        let labels = LabelSelector::parse(given("labelSelector"))
-            .map_err(|why| ApiError::bad_request(format!("unable to parse requirement: {why}")))?;
+        let labels = LabelSelector::parse(given("labelSelector")).map_err(ApiError::bad_request)?;
         let mut fields = given("fieldSelector").to_owned();
         if let Some(name) = &call.path.name {
             fields = format!("metadata.name={name}");
@@ -100,10 +99,15 @@ pub(super) async fn reach(store: &Store, revision: u64) -> Result<(), ApiError> 
     reached.map_err(|_| ApiError::version_too_large(revision, store.revision()))
 }
 
-pub(super) async fn get(call: &Call<'_>) -> Result<Response, ApiError> {
+/// Waits for the revision that a request names.
+pub(super) async fn reach_given(call: &Call<'_>) -> Result<(), ApiError> {
     let version = call.params.get("resourceVersion").unwrap_or_default();
     let revision = revision(version).map_err(ApiError::unexplained)?;
-    reach(&call.cluster.store, revision).await?;
+    reach(&call.cluster.store, revision).await
+}
+
+pub(super) async fn get(call: &Call<'_>) -> Result<Response, ApiError> {
+    reach_given(call).await?;
     let found = Written::Stored(call.stored()?);
     Ok(call.respond(StatusCode::OK, &found, &[]))
 }
@@ -210,11 +214,18 @@ fn render_items(call: &Call<'_>, items: &[Arc<Stored>], meta: Value) -> Response
     let objects = items.iter().map(|stored| &stored.object);
     match (form.transform, form.encoding) {
         (Transform::Table, encoding) => {
-            let table = table::whole(kind, objects, meta, form.include);
+            let mut table = table::whole(kind, objects, meta, form.include);
+            // So it does for a kind without columns of its own.
+            if items.is_empty() && kind.group == "apiextensions.k8s.io" {
+                table["rows"] = Value::Null;
+            }
             response::value(StatusCode::OK, encoding, &table)
         }
-        (Transform::Partial | Transform::PartialList, encoding) => {
+        (Transform::Partial, encoding) => response::error(encoding, &form.misfit(kind, true)),
+        (Transform::PartialList, encoding) => {
             let items: Vec<Value> = objects.map(table::partial).collect();
+            // A cluster encodes no items as null here.
+            let items = (!items.is_empty()).then_some(items);
             let list = json!({
                 "kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
                 "metadata": meta, "items": items,

@@ -126,9 +126,10 @@ pub(super) fn object(
             let whole = table::whole(kind, rows.into_iter(), meta, form.include);
             value(code, encoding, &whole)
         }
-        (Transform::Partial | Transform::PartialList, encoding, left) => {
+        (Transform::Partial, encoding, left) => {
             value(code, encoding, &table::partial(left.object()))
         }
+        (Transform::PartialList, encoding, _) => error(encoding, &form.misfit(kind, false)),
     }
 }
 

@@ -160,8 +160,7 @@ async fn serve_resource(
     let counters = &cluster.counters;
     counters.add(info.user_agent, verb.as_str(), resource, info.subresource);
     let handled = async {
-        let form = negotiate(&parts.headers, EndpointRestrictions::Objects)?;
-        let mut form = form.fitting(kind, verb.as_str())?;
+        let mut form = negotiate(&parts.headers, EndpointRestrictions::Objects)?;
         if form.transform == Transform::Table {
             form.include = Include::of(params.get("includeObject"))?;
         }
@@ -204,7 +203,7 @@ async fn dispatch(
     match verb {
         Verb::Get => {
             return match &scale {
-                Some(scale) => scale::get(&call, scale),
+                Some(scale) => scale::get(&call, scale).await,
                 None => read::get(&call).await,
             };
         }

@@ -6,18 +6,20 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::write::{applies, check_result, decode_apply, decode_patch};
-use super::{body, response};
+use super::{body, read, response};
 use crate::faults::Verb;
 use crate::field_error::FieldError;
 use crate::object::{self, Object, at};
 use crate::patch::{Apply, Patch};
 use crate::resources::{Kind, Scale};
-use crate::rules::{Part, decode};
+use crate::rules::{Part, clean_metadata, decode};
 use crate::status::ApiError;
+use crate::store::Resource;
 use crate::writer::{Written, check_url_name};
 
-pub(super) fn get(call: &Call<'_>, scale: &Scale) -> Result<Response, ApiError> {
+pub(super) async fn get(call: &Call<'_>, scale: &Scale) -> Result<Response, ApiError> {
     let kind = call.kind;
+    read::reach_given(call).await?;
     let shown = kind.present(&*call.stored()?);
     if kind.is_custom() && object::at(&shown, &scale.replicas_path()).is_none() {
         let path = &scale.spec_path;
@@ -36,39 +38,32 @@ pub(super) async fn write(
 ) -> Result<Response, ApiError> {
     let (kind, address) = (call.kind, call.address());
     if verb == Verb::Patch && applies(call) {
-        let apply = decode_apply(call, &scale_kind(), "scale")?;
+        let apply = decode_apply(call, &scale_kind(), "scale");
+        if apply.as_ref().err().is_none_or(|error| error.code() == 400) {
+            call.stored()?;
+        }
+        let apply = apply?;
         let mut desired = object::object(json!({
             "apiVersion": kind.api_version(), "kind": kind.kind, "metadata": {"name": address.1},
         }));
-        scale.set(&mut desired, replicas(&apply.desired)?);
+        if at(&apply.desired, &["spec", "replicas"]).is_some() {
+            scale.set(&mut desired, replicas(kind, &apply.desired)?);
+        }
         let apply = Apply { desired, ..apply };
         let options = call.options();
         let applied = call.cluster.apply(kind, address, &apply, &options);
         let (left, warnings, _) = applied.await?;
         return Ok(respond(call, scale, &left, &warnings));
     }
-    type Change = Box<dyn Fn(Object) -> Result<Object, ApiError> + Send + Sync>;
-    let change: Change = if verb == Verb::Update {
-        let given = body::decode(&scale_kind(), &call.parts.headers, &call.body)?;
-        Box::new(move |_| Ok(given.clone()))
-    } else {
-        let patch = decode_patch(call)?;
-        let validation = call.options().validation;
-        Box::new(move |scale| {
-            let next = patch.apply(scale)?;
-            if let Patch::Strategic(fields) = &patch {
-                check_result(&scale_kind(), fields, &next, validation)?;
-            }
-            Ok(next)
-        })
-    };
+    let change = decode_change(call, verb)?;
     let options = call.options();
     let mut scaled = change(scale.of(&kind.present(&*call.stored()?)))?;
     let unknown = decode(&scale_kind(), &mut scaled, options.validation)?;
     let rescale = |mut object: Object| {
         let next = change(scale.of(&object))?;
+        let replicas = decoded_replicas(kind, &next, verb)?;
         check(&next, address.1)?;
-        scale.set(&mut object, replicas(&next)?);
+        scale.set(&mut object, replicas);
         if let Some(version) = object::meta(&next, "resourceVersion").filter(|v| !v.is_empty()) {
             let meta = object::child(&mut object, "metadata");
             meta.insert("resourceVersion".to_owned(), version.into());
@@ -83,6 +78,49 @@ pub(super) async fn write(
     Ok(respond(call, scale, &left, &warnings))
 }
 
+type Change = Box<dyn Fn(Object) -> Result<Object, ApiError> + Send + Sync>;
+
+/// The scale that an update sends, or that a patch makes of the present one.
+fn decode_change(call: &Call<'_>, verb: Verb) -> Result<Change, ApiError> {
+    if verb == Verb::Update {
+        call.params.check("UpdateOptions", Vec::new())?;
+        let given = body::decode(&scale_kind(), &call.parts.headers, &call.body)
+            .and_then(|given| replicas(call.kind, &given).map(|_| given));
+        if call.kind.is_custom() && given.as_ref().is_err_and(|error| error.code() == 400) {
+            let why = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
+            return Err(ApiError::bad_request(why));
+        }
+        let given = given?;
+        Ok(Box::new(move |_| Ok(given.clone())))
+    } else {
+        let patch = decode_patch(call);
+        if patch.as_ref().is_err_and(|error| error.code() == 400) {
+            call.stored()?;
+        }
+        let patch = patch?;
+        let validation = call.options().validation;
+        Ok(Box::new(move |scale| {
+            let next = patch.apply(scale)?;
+            if let Patch::Strategic(fields) = &patch {
+                check_result(&scale_kind(), fields, &next, validation)?;
+            }
+            Ok(next)
+        }))
+    }
+}
+
+fn decoded_replicas(kind: &Kind, scale: &Object, verb: Verb) -> Result<i64, ApiError> {
+    let decoded = clean_metadata(&scale_kind(), &mut scale.clone());
+    decoded
+        .and_then(|()| replicas(kind, scale))
+        .map_err(|error| match error.undecodable() {
+            Some(why) if verb == Verb::Patch => {
+                ApiError::undecodable_result(&Value::Object(scale.clone()).to_string(), why)
+            }
+            _ => error,
+        })
+}
+
 fn respond(call: &Call<'_>, scale: &Scale, left: &Written, warnings: &[String]) -> Response {
     let shown = call.kind.present_object(left.object().clone());
     show(call, scale, &shown, warnings)
@@ -90,7 +128,11 @@ fn respond(call: &Call<'_>, scale: &Scale, left: &Written, warnings: &[String]) 
 
 fn show(call: &Call<'_>, scale: &Scale, object: &Object, warnings: &[String]) -> Response {
     let kind = Kind {
-        plural: if call.kind.is_custom() { "" } else { "scales" }.to_owned(),
+        plural: match call.kind.is_custom() {
+            true => "scales of custom resources",
+            false => "scales",
+        }
+        .to_owned(),
         ..scale_kind()
     };
     let scale = Written::Unstored(scale.of(object));
@@ -109,11 +151,11 @@ fn check(scale: &Object, name: &str) -> Result<(), ApiError> {
     check_url_name(scale, name)
 }
 
-fn replicas(scale: &Object) -> Result<i64, ApiError> {
+fn replicas(kind: &Kind, scale: &Object) -> Result<i64, ApiError> {
     let unreadable = |value: &Value, field: &str| {
         ApiError::bad_request(format!(
             "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal {} into Go struct field {field}",
-            body::json_type(value)
+            object::json_type(value)
         ))
     };
     if let Some(spec) = scale
@@ -125,7 +167,7 @@ fn replicas(scale: &Object) -> Result<i64, ApiError> {
     match at(scale, &["spec", "replicas"]) {
         None | Some(Value::Null) => Ok(0),
         Some(value) => match value.as_i64() {
-            Some(number) if number < 0 => {
+            Some(number) if number < 0 && !kind.is_custom() => {
                 let why = "must be greater than or equal to 0";
                 let error = FieldError::invalid("spec.replicas", value, why);
                 let name = object::name(scale);
@@ -143,6 +185,8 @@ fn scale_kind() -> Kind {
         group: "autoscaling".to_owned(),
         version: "v1".to_owned(),
         kind: "Scale".to_owned(),
+        plural: "scales".to_owned(),
+        storage: Resource::new("v1", "scales"),
         ..Kind::default()
     }
 }

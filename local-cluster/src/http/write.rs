@@ -1,17 +1,16 @@
 //! `create`, `update` and `patch`.
 
 use axum::response::Response;
-use http::StatusCode;
+use http::{Method, StatusCode};
 use serde_json::Value;
 
 use super::body;
 use super::call::Call;
-use super::query::check_options;
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::patch::{Apply, Patch, go_format};
 use crate::resources::{Kind, check_types, normalise};
-use crate::rules::{FieldValidation, Part, clean_metadata};
+use crate::rules::{FieldValidation, Part, clean_metadata, decode};
 use crate::status::ApiError;
 use crate::writer::check_url_name;
 
@@ -20,17 +19,40 @@ const CUSTOM_PATCHES: &str =
     "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
 pub(super) async fn create(call: &Call<'_>) -> Result<Response, ApiError> {
-    call.params.check("CreateOptions")?;
+    call.params.check("CreateOptions", Vec::new())?;
     let (object, (namespace, _)) = (call.object()?, call.address());
     let options = call.options();
     let created = call.cluster.create(call.kind, namespace, object, &options);
-    let (written, warnings) = created.await?;
+    let created = created.await;
+    let (written, warnings) = created.map_err(|error| refused(call, call.object().ok(), error))?;
     Ok(call.respond(StatusCode::CREATED, &written, &warnings))
 }
 
+/// The error with the warnings about its object, or the error of decoding that, which comes first on a cluster.
+fn refused(call: &Call<'_>, object: Option<Object>, error: ApiError) -> ApiError {
+    let Some(mut object) = object else {
+        return error;
+    };
+    let decoded = clean_metadata(call.kind, &mut object)
+        .and_then(|()| decode(call.kind, &mut object, call.options().validation));
+    match decoded {
+        Ok(mut warnings) => {
+            warnings.retain(|warning| !error.warnings().contains(warning));
+            error.with_warnings(warnings)
+        }
+        // The result of a patch is refused in another way.
+        Err(_) if call.parts.method == Method::PATCH => error,
+        Err(earlier) => earlier,
+    }
+}
+
 pub(super) async fn update(call: &Call<'_>, part: Part) -> Result<Response, ApiError> {
-    call.params.check("UpdateOptions")?;
-    let (object, options) = (call.object()?, call.options());
+    call.params.check("UpdateOptions", Vec::new())?;
+    let (object, options) = (call.object(), call.options());
+    if object.as_ref().is_err_and(|error| error.code() == 422) {
+        call.stored()?;
+    }
+    let object = object?;
     let change = |_| Ok(object.clone());
     let (cluster, address) = (call.cluster, call.address());
     let updated = cluster.update(call.kind, address, part, &options, change);
@@ -48,7 +70,8 @@ pub(super) async fn update(call: &Call<'_>, part: Part) -> Result<Response, ApiE
             Ok(call.respond(StatusCode::CREATED, &written, &warnings))
         }
         updated => {
-            let (written, warnings) = updated?;
+            let (written, warnings) =
+                updated.map_err(|error| refused(call, Some(object), error))?;
             Ok(call.respond(StatusCode::OK, &written, &warnings))
         }
     }
@@ -58,18 +81,18 @@ pub(super) async fn patch(call: &Call<'_>, part: Part) -> Result<Response, ApiEr
     if applies(call) {
         return apply(call, part).await;
     }
-    call.params.check("PatchOptions")?;
     let (patch, options) = (decode_patch(call), call.options());
     if patch.as_ref().is_err_and(|error| error.code() == 400) {
         // A cluster decodes a patch once it has read the object.
         call.stored()?;
     }
     let patch = patch?;
-    let change = |current| {
+    let change = |current: Object| {
         let next = patch.apply(current)?;
         if let Patch::Strategic(fields) = &patch {
             check_result(call.kind, fields, &next, options.validation)?;
         }
+        check_words(call.kind, &next)?;
         body::check_type(call.kind, &next)?;
         Ok(next)
     };
@@ -78,14 +101,40 @@ pub(super) async fn patch(call: &Call<'_>, part: Part) -> Result<Response, ApiEr
     let (left, warnings) = match updated.await {
         Ok(updated) => updated,
         Err(error) => {
-            let Some(unknown) = error.unknown() else {
-                return Err(error);
+            let live = call.kind.present(&*call.stored()?);
+            let Some(why) = error.undecodable() else {
+                return Err(refused(call, patch.apply(live).ok(), error));
             };
-            let shown = patch.shown(call.kind.present(&*call.stored()?));
-            return Err(ApiError::unknown_in_patch(&shown, unknown));
+            return Err(ApiError::undecodable_result(&patch.shown(live), why));
         }
     };
     Ok(call.respond(StatusCode::OK, &left, &warnings))
+}
+
+/// Decodes kind and version of a patched object.
+fn check_words(kind: &Kind, patched: &Object) -> Result<(), ApiError> {
+    for (key, value) in ["kind", "apiVersion"].map(|key| (key, patched.get(key))) {
+        let is_odd = |value: &&Value| !value.is_string() && !value.is_null();
+        if let Some(odd) = value.filter(is_odd) {
+            let of = object::json_type(odd);
+            let why = format!(
+                "couldn't get version/kind; json parse error: json: cannot unmarshal {of} into Go struct field .{key} of type string"
+            );
+            return Err(ApiError::cannot_handle(kind, &why));
+        }
+    }
+    let is_missing =
+        |key| kind.is_custom() && object::text(patched, &[key]).is_none_or(str::is_empty);
+    if is_missing("kind") {
+        let shown = Value::Object(patched.clone());
+        let why = format!("Object 'Kind' is missing in '{shown}'");
+        return Err(ApiError::cannot_handle(kind, &why));
+    }
+    if is_missing("apiVersion") {
+        let why = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+        return Err(ApiError::internal_because(why));
+    }
+    Ok(())
 }
 
 /// Validates the result of a strategic merge patch. Errors show the patch, printed as Go prints a map.
@@ -120,7 +169,11 @@ pub(super) fn applies(call: &Call<'_>) -> bool {
 }
 
 async fn apply(call: &Call<'_>, part: Part) -> Result<Response, ApiError> {
-    let apply = decode_apply(call, call.kind, part.subresource())?;
+    let apply = decode_apply(call, call.kind, part.subresource());
+    if part != Part::Main && apply.as_ref().is_err_and(|error| error.code() == 400) {
+        call.stored()?;
+    }
+    let apply = apply?;
     let (options, address) = (call.options(), call.address());
     let applied = call.cluster.apply(call.kind, address, &apply, &options);
     let (left, warnings, created) = applied.await?;
@@ -139,18 +192,16 @@ pub(super) fn decode_apply(
     subresource: &str,
 ) -> Result<Apply, ApiError> {
     let manager = call.params.get("fieldManager").unwrap_or_default();
-    if manager.is_empty() {
-        let error = FieldError::required("fieldManager", "is required for apply patch");
-        check_options("PatchOptions", &[error])?;
-    }
-    call.params.check("PatchOptions")?;
+    let missing = FieldError::required("fieldManager", "is required for apply patch");
+    let errors = manager.is_empty().then_some(missing).into_iter().collect();
+    call.params.check("PatchOptions", errors)?;
     let value = body::parse("application/yaml", &call.body)
         .map_err(|why| ApiError::bad_request(format!("error decoding YAML: {why}")))?;
     let mut object = match value {
         Value::Object(object) => object,
         Value::Null => Object::new(),
         other => {
-            let of = body::json_type(&other);
+            let of = object::json_type(&other);
             return Err(ApiError::bad_request(format!(
                 "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {of} into Go value of type map[string]interface {{}}"
             )));
@@ -163,17 +214,12 @@ pub(super) fn decode_apply(
         let why = format!("invalid object type: {group}{version}, Kind={given}");
         return Err(ApiError::bad_request(why));
     }
-    if object::at(&object, &["metadata", "managedFields"]).is_some_and(|v| !v.is_null()) {
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.remove("creationTimestamp");
+    }
+    if object::at(&object, &["metadata", "managedFields"]).is_some_and(Value::is_array) {
         return Err(ApiError::bad_request("metadata.managedFields must be nil"));
     }
-    // The types alone: empty fields of the configuration have an owner, too.
-    clean_metadata(kind, &mut object.clone())?;
-    let (_, name) = call.address();
-    if object::name(&object).is_empty() {
-        let meta = object::child(&mut object, "metadata");
-        meta.insert("name".to_owned(), Value::from(name));
-    }
-    check_url_name(&object, name)?;
     Ok(Apply {
         manager: manager.to_owned(),
         force: call.params.flag("force"),
@@ -196,19 +242,22 @@ pub(super) fn decode_patch(call: &Call<'_>) -> Result<Patch, ApiError> {
             false => BUILTIN_PATCHES,
         }));
     }
-    if call.params.get("force").is_some() {
-        let error = FieldError::forbidden("force", "may not be specified for non-apply patch");
-        check_options("PatchOptions", &[error])?;
-    }
-    let value = body::parse(media_type, &call.body)
-        .map_err(|why| ApiError::bad_request(format!("error decoding patch: {why}")))?;
+    let force = FieldError::forbidden("force", "may not be specified for non-apply patch");
+    let forced = call.params.get("force").map(|_| force);
+    let errors = forced.into_iter().collect();
+    call.params.check("PatchOptions", errors)?;
+    let value = body::parse(media_type, &call.body).map_err(|why| match strategic {
+        true => ApiError::bad_request(why),
+        false => ApiError::bad_request(format!("error decoding patch: {why}")),
+    })?;
     match (media_type, value) {
         ("application/json-patch+json", value) => Patch::json(value),
         (_, Value::Object(fields)) if strategic => Ok(Patch::Strategic(fields)),
         (_, Value::Object(fields)) => Ok(Patch::Merge(fields)),
-        (_, other) => Err(ApiError::bad_request(format!(
-            "error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-            body::json_type(&other)
-        ))),
+        (_, Value::Null) => Err(ApiError::bad_request("Invalid JSON Patch")),
+        (_, other) => {
+            let wanted = "map[string]interface {}";
+            Err(ApiError::undecodable_patch(&other, wanted))
+        }
     }
 }

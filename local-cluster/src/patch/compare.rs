@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::field_set::FieldSet;
 use super::layout::{Layout, ListKind};
-use crate::object::{Object, is_empty, map};
+use crate::object::{Object, map};
 
 /// The differing fields; the sets are disjoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,10 +72,10 @@ pub(super) fn compare(
         (None, _) => found.added.member = true,
         (_, None) => found.removed.member = true,
         (Some(before), Some(after)) => {
-            // Only one of them is divided into fields, and the other is not empty.
+            // Only one of them is divided into fields.
             let same_type =
                 before.is_object() == after.is_object() && before.is_array() == after.is_array();
-            found.modified.member = !same_type && !is_empty(before) && !is_empty(after);
+            found.modified.member = !same_type && !before.is_null() && !after.is_null();
         }
     }
     found

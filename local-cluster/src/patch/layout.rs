@@ -73,7 +73,10 @@ impl<'a> Layout<'a> {
                 matches!(field, "apiVersion" | "kind" | "metadata")
                     || schema.is_some_and(|s| property(s, field).is_some())
             }
-            Self::Schema(schema) => schema.is_some_and(|s| property(s, field).is_some()),
+            Self::Schema(schema) => schema.is_some_and(|s| {
+                let is_embedded = s.get("x-kubernetes-embedded-resource") == Some(&true.into());
+                property(s, field).is_some() || is_embedded && field == "metadata"
+            }),
             // Maps of built-in kinds have scalar values, which are members themselves.
             Self::Builtin { .. } => true,
         }

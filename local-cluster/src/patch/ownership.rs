@@ -165,7 +165,9 @@ pub(super) fn reset(kind: &Kind, subresource: &str) -> FieldSet {
 /// Adjusts owned fields to a schema that may have changed.
 pub(super) fn reconcile_with_schema(kind: &Kind, managers: &mut ManagedFields) {
     if kind.is_custom() {
-        for entry in &mut managers.0 {
+        let version = kind.api_version();
+        let own = |entry: &&mut ManagedFieldsEntry| entry.manager.api_version == version;
+        for entry in managers.0.iter_mut().filter(own) {
             let reconciled = entry.set.reconciled(Layout::of(kind));
             if reconciled != entry.set {
                 entry.set = reconciled;

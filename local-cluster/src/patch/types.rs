@@ -13,8 +13,8 @@ const MAX_NODES: usize = 500_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Patch {
-    /// A JSON patch (RFC 6902).
-    Json(json_patch::Patch),
+    /// A JSON patch (RFC 6902); an operation that is none fails when it is applied.
+    Json(Vec<Option<PatchOperation>>),
     /// A JSON merge patch (RFC 7396).
     Merge(Object),
     /// A strategic merge patch, which merges lists by keys.
@@ -24,15 +24,24 @@ pub(crate) enum Patch {
 impl Patch {
     /// Decodes a JSON patch.
     pub(crate) fn json(body: Value) -> Result<Self, ApiError> {
-        let patch: json_patch::Patch = serde_json::from_value(body)
-            .map_err(|e| ApiError::bad_request(format!("error decoding patch: {e}")))?;
-        let count = patch.0.len();
+        let operations = match body {
+            Value::Array(operations) => operations,
+            Value::Null => Vec::new(),
+            other => {
+                return Err(ApiError::undecodable_patch(
+                    &other,
+                    "[]handlers.jsonPatchOp",
+                ));
+            }
+        };
+        let count = operations.len();
         if count > MAX_OPERATIONS {
             return Err(ApiError::bad_request(format!(
                 "The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}"
             )));
         }
-        Ok(Self::Json(patch))
+        let decoded = |operation| serde_json::from_value(operation).ok();
+        Ok(Self::Json(operations.into_iter().map(decoded).collect()))
     }
 
     /// The text of error messages: a strategic patch, or the result of any other.
@@ -49,7 +58,7 @@ impl Patch {
     pub(crate) fn apply(&self, object: Object) -> Result<Object, ApiError> {
         let mut value = Value::Object(object);
         match self {
-            Self::Json(patch) => apply_operations(&mut value, &patch.0)?,
+            Self::Json(patch) => apply_operations(&mut value, patch)?,
             Self::Merge(patch) => json_patch::merge(&mut value, &Value::Object(patch.clone())),
             Self::Strategic(patch) => super::strategic::merge(&mut value, patch),
         }
@@ -79,8 +88,12 @@ pub(crate) fn go_format(value: &Value) -> String {
 
 /// Applies the operations in order; after an error `value` is undefined. A few `copy` operations can double an
 /// object until memory or stack is exhausted, so the result of each is measured.
-fn apply_operations(value: &mut Value, operations: &[PatchOperation]) -> Result<(), ApiError> {
+fn apply_operations(
+    value: &mut Value,
+    operations: &[Option<PatchOperation>],
+) -> Result<(), ApiError> {
     for operation in operations {
+        let operation = operation.as_ref().ok_or_else(ApiError::patch_rejected)?;
         let pointer_depth = operation.path().tokens().count();
         if pointer_depth > MAX_DEPTH {
             return Err(ApiError::patch_rejected());

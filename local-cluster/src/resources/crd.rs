@@ -16,7 +16,7 @@ pub(crate) use self::naming::{Names, accept_names, is_established};
 
 use self::definition::{columns_of, scale_of, schema_of, selectable_of, versions};
 use super::{Custom, Kind};
-use crate::object::{Object, at, child, text};
+use crate::object::{Object, at, child, maps_in, text};
 use crate::store::Resource;
 
 /// Fills in names, conversion and the initial status.
@@ -28,8 +28,16 @@ pub(crate) fn crd_defaults(crd: &mut Object) {
     let spec = child(crd, "spec");
     spec.entry("conversion")
         .or_insert_with(|| json!({"strategy": "None"}));
+    for version in maps_in(spec.get_mut("versions")) {
+        for flag in ["served", "storage"] {
+            version.entry(flag).or_insert(Value::Bool(false));
+        }
+    }
     let names = child(spec, "names");
-    let list_kind = format!("{kind}List");
+    let list_kind = match kind.as_str() {
+        "" => String::new(),
+        kind => format!("{kind}List"),
+    };
     for (key, default) in [("singular", kind.to_lowercase()), ("listKind", list_kind)] {
         if text(names, &[key]).is_none_or(str::is_empty) {
             names.insert(key.to_owned(), Value::from(default));

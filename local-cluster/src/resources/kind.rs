@@ -127,6 +127,15 @@ impl Kind {
         self.custom.is_some()
     }
 
+    /// The kind for messages about another version, such as `apps/v2`.
+    pub(crate) fn in_version(&self, version: &str) -> Self {
+        let version = version.rsplit('/').next().unwrap_or_default().to_owned();
+        Self {
+            version,
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn scale(&self) -> Option<Scale> {
         if let Some(custom) = &self.custom {
             return custom.scale.clone();

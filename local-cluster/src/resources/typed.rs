@@ -14,7 +14,24 @@ use crate::object::{Object, is_empty};
 pub(crate) fn check_types(kind: &Kind, object: &Object) -> Result<(), String> {
     let check = |check: TypeCheck| check(Value::Object(object.clone()));
     let checked = kind.check_types.map_or(Ok(()), check);
-    checked.map_err(|error| error.to_string())
+    checked.map_err(|error| in_go_words(&error))
+}
+
+/// The error as Go's decoder words it, but for the names of types.
+pub(crate) fn in_go_words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let parts = text.strip_prefix("invalid type: ");
+    let Some((given, wanted)) = parts.and_then(|parts| parts.split_once(", expected ")) else {
+        return format!("parsing time: {text}");
+    };
+    let given = match given.split(' ').next().unwrap_or_default() {
+        "boolean" => "bool",
+        "map" => "object",
+        "sequence" => "array",
+        "string" => "string",
+        _ => "number",
+    };
+    format!("json: cannot unmarshal {given} into Go value of type {wanted}")
 }
 
 /// Leaves an object as the server encodes it and returns the paths of unknown fields, which are removed.

@@ -96,18 +96,28 @@ fn validate(
             Some((old, Part::Status)) => schema.check_status(&new, old),
             Some((old, _)) => schema.check_update(&new, old),
         };
+        if before.is_some() {
+            // A cluster validates owners three times.
+            let is_owner = |error: &&FieldError| error.field.starts_with("metadata.ownerRef");
+            let owners: Vec<FieldError> = errors.iter().filter(is_owner).cloned().collect();
+            errors.extend(owners.iter().chain(&owners).cloned());
+        }
+        errors.extend(checked.errors);
         if let Some(scale) = &custom.scale {
             let status_only = matches!(before, Some((_, Part::Status)));
             errors.extend(replica_errors(scale, &new, status_only));
         }
-        errors.extend(checked.errors);
         return (errors, checked.warnings);
     }
     let former = before.map(|(before, _)| before);
     errors.extend(super::builtin::object_errors(kind, object, former));
     match kind.plural.as_str() {
         "customresourcedefinitions" => {
-            errors.extend(crd_errors(object, former));
+            if former.is_some() {
+                // A cluster lists these twice.
+                errors.extend(super::metadata::metadata_errors(object));
+            }
+            let errors = crd_errors(object, former, errors);
             let known = former.map(format_warnings).unwrap_or_default();
             let mut warnings = format_warnings(object);
             warnings.retain(|warning| !known.contains(warning));
@@ -136,12 +146,17 @@ fn replica_errors(scale: &Scale, object: &Value, status_only: bool) -> Vec<Field
     let at = |path: &str| object.pointer(&path.replace('.', "/")).cloned();
     let desired = (!status_only).then_some(&scale.spec_path);
     for path in desired.into_iter().chain([&scale.status_path]) {
-        let given = at(path).filter(|n| {
-            !n.as_i64()
-                .is_some_and(|n| i32::try_from(n).is_ok() && n >= 0)
-        });
-        if let Some(given) = given {
-            errors.invalid(path.as_str(), given, "should be a non-negative integer");
+        let parent = path.rsplit_once('.').and_then(|(parent, _)| at(parent));
+        match at(path).or(parent.filter(|parent| !parent.is_object() && !parent.is_null())) {
+            None => {}
+            Some(Value::Number(n)) if n.as_i64().is_some_and(|n| (0..1 << 31).contains(&n)) => {}
+            Some(Value::Number(given)) if given.is_i64() => {
+                errors.invalid(path.as_str(), given, "should be a non-negative integer");
+            }
+            Some(given) => {
+                let why = format!("{path} accessor error: {given} is of another type");
+                errors.invalid(path.as_str(), 0, &why);
+            }
         }
     }
     if let Some(path) = &scale.selector_path

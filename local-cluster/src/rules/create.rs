@@ -48,13 +48,9 @@ pub(crate) fn prepare_create(
 
 /// Removes metadata that only existing objects have.
 pub(crate) fn forget_past(meta: &mut Object) {
-    for key in [
-        "uid",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "selfLink",
-    ] {
+    const PAST: &str =
+        "uid creationTimestamp deletionTimestamp deletionGracePeriodSeconds selfLink";
+    for key in PAST.split(' ') {
         meta.remove(key);
     }
 }

@@ -26,6 +26,16 @@ pub(crate) struct DeleteOptions {
     pub(crate) uid: Option<String>,
     pub(crate) resource_version: Option<String>,
     pub(crate) dry_run: bool,
+    /// The object is one of a collection that is deleted.
+    pub(crate) collection: bool,
+}
+
+impl DeleteOptions {
+    /// A cluster begins the deletion of a definition in a way of its own, but not that of several.
+    fn begins_cleanup(&self, kind: &Kind, object: &Object) -> bool {
+        let is_definition = kind.is("apiextensions.k8s.io", "customresourcedefinitions");
+        is_definition && !self.collection && !is_deleting(object)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -52,10 +62,10 @@ pub(crate) fn decide_deletion(
     if deleting && !object::list(before, &["spec", "finalizers"]).is_empty() {
         return Ok(Deletion::Unchanged);
     }
-    let counts = !kind.is("apiextensions.k8s.io", "customresourcedefinitions");
+    let cleans_up = options.begins_cleanup(kind, before);
     let mut next = before.clone();
     let grace = grace_seconds(kind, before, options);
-    let kept = finalizers_after(kind, before, options, deleting);
+    let kept = finalizers_after(kind, before, options, cleans_up);
     set_finalizers(&mut next, &kept);
 
     let began_with =
@@ -66,12 +76,12 @@ pub(crate) fn decide_deletion(
         let meta = child(&mut next, "metadata");
         let time = in_seconds(grace);
         meta.insert("deletionTimestamp".to_owned(), time.into());
-        if counts && !kind.is("", "namespaces") {
+        if !cleans_up && !kind.is("", "namespaces") {
             meta.insert("deletionGracePeriodSeconds".to_owned(), Value::from(grace));
         }
     }
     if !deleting {
-        if counts && kind.has_generation {
+        if !cleans_up && kind.has_generation {
             let generation = object::generation(before) + 1;
             child(&mut next, "metadata").insert("generation".to_owned(), Value::from(generation));
         }
@@ -110,7 +120,7 @@ fn check_preconditions(
         let Some(given) = given.filter(|given| *given != actual) else {
             continue;
         };
-        if kind.is("", "namespaces") {
+        if options.begins_cleanup(kind, &current.object) {
             let why = format!(
                 "Precondition failed: {what} in precondition: {given}, {what} in object meta: {actual}"
             );
@@ -142,9 +152,15 @@ fn finalizers_after<'a>(
     kind: &Kind,
     object: &'a Object,
     options: &DeleteOptions,
-    deleting: bool,
+    cleans_up: bool,
 ) -> Vec<&'a str> {
     let mut kept = finalizers(object);
+    if cleans_up {
+        if !kept.contains(&DEFINITION_CLEANUP) {
+            kept.push(DEFINITION_CLEANUP);
+        }
+        return kept;
+    }
     // The propagation policy can change until the object is removed.
     if let Some(propagation) = options
         .propagation
@@ -156,10 +172,6 @@ fn finalizers_after<'a>(
             Propagation::Orphan => kept.push(ORPHAN),
             Propagation::Background => {}
         }
-    }
-    let cleans_up = kind.is("apiextensions.k8s.io", "customresourcedefinitions");
-    if cleans_up && !deleting && !kept.contains(&DEFINITION_CLEANUP) {
-        kept.push(DEFINITION_CLEANUP);
     }
     kept
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::field_error::{ErrorList as _, FieldError};
 use crate::names;
 use crate::object::{self, Object, entries, items, string};
-use crate::resources::Kind;
+use crate::resources::{Kind, in_go_words};
 use crate::status::ApiError;
 
 /// Checks the types of metadata.
@@ -24,9 +24,7 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
             }
         }
     }
-    let wrong = |error: serde_json::Error| {
-        ApiError::cannot_handle(kind, &format!("json: cannot unmarshal metadata: {error}"))
-    };
+    let wrong = |error| ApiError::cannot_handle(kind, &in_go_words(&error));
     ObjectMeta::deserialize(&*slot).map_err(wrong)?;
     Ok(())
 }
@@ -47,20 +45,30 @@ pub(super) fn metadata_errors(object: &Object) -> Vec<FieldError> {
             errors.invalid("metadata.annotations", key.as_str(), names::LABEL_KEY);
         }
     }
-    let mut controllers = 0;
+    let mut controllers = Vec::new();
     let owners = items(object, &["metadata", "ownerReferences"]);
     for owner in owners {
         for key in ["apiVersion", "kind", "name", "uid"] {
             if string(owner, key).is_empty() {
                 let field = format!("metadata.ownerReferences.{key}");
-                errors.invalid(field, "", "must not be empty");
+                let version = if key == "apiVersion" { "version " } else { "" };
+                errors.invalid(field, "", &format!("{version}must not be empty"));
             }
         }
-        controllers += i32::from(owner.get("controller") == Some(&Value::Bool(true)));
+        if owner.get("controller") == Some(&Value::Bool(true)) {
+            controllers.push(format!(
+                "{}/{}",
+                string(owner, "kind"),
+                string(owner, "name")
+            ));
+        }
     }
-    if controllers > 1 {
-        let why = "Only one reference can have Controller set to true";
-        errors.invalid("metadata.ownerReferences", controllers, why);
+    if let [first, second, ..] = controllers.as_slice() {
+        let why = format!(
+            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}"
+        );
+        let given = object::list(object, &["metadata", "ownerReferences"]);
+        errors.invalid("metadata.ownerReferences", given, &why);
     }
     errors
 }

@@ -20,16 +20,7 @@ pub(crate) enum Update {
 }
 
 /// Metadata that only the server sets.
-const SERVER_OWNED: &[&str] = &[
-    "name",
-    "namespace",
-    "uid",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "generation",
-    "selfLink",
-];
+const SERVER_OWNED: &str = "name namespace uid creationTimestamp deletionTimestamp deletionGracePeriodSeconds generation selfLink";
 
 /// Decides an update to an object that is decoded and has clean metadata. Returns warnings for the
 /// client.
@@ -142,12 +133,8 @@ pub(crate) fn is_removable(object: &Object) -> bool {
 fn check_preconditions(kind: &Kind, current: &Stored, next: &Object) -> Result<(), ApiError> {
     let version = object::meta(next, "resourceVersion").unwrap_or("0");
     let Ok(version) = version.parse::<u64>() else {
-        let error = FieldError::invalid(
-            "metadata.resourceVersion",
-            &Value::from(version),
-            "must be an unsigned integer",
-        );
-        return ApiError::check(kind, &current.name, &[error]);
+        let why = format!("strconv.ParseUint: parsing {version:?}: invalid syntax");
+        return Err(ApiError::unexplained(why));
     };
     if version == 0 && !kind.unconditional_update {
         return Err(ApiError::version_required(kind, &current.name));
@@ -171,10 +158,10 @@ fn check_preconditions(kind: &Kind, current: &Stored, next: &Object) -> Result<(
 
 fn keep_server_owned(next: &mut Object, before: &Object) {
     let meta = child(next, "metadata");
-    for key in SERVER_OWNED {
+    for key in SERVER_OWNED.split(' ') {
         match at(before, &["metadata", key]) {
-            Some(value) => meta.insert((*key).to_owned(), value.clone()),
-            None => meta.remove(*key),
+            Some(value) => meta.insert(key.to_owned(), value.clone()),
+            None => meta.remove(key),
         };
     }
 }
@@ -344,7 +331,7 @@ mod tests {
             json!({"metadata": {"resourceVersion": "x"}}),
             Part::Main,
         );
-        assert_eq!(junk.unwrap_err().code(), 422);
+        assert_eq!(junk.unwrap_err().code(), 500);
         let pods = Registry::new().builtin("", "pods").unwrap();
         assert!(pods.unconditional_update);
     }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::message::FieldPath;
 use super::node::{AdditionalProperties, Node};
+use crate::object::is_metadata_field;
 
 /// Fills in defaults; nulls of non-nullable fields count as missing.
 pub(super) fn fill(node: &Node, value: &mut Value) {
@@ -97,10 +98,17 @@ fn walk(
     let preserves = preserves || node.is_some_and(|node| node.preserve_unknown);
     match value {
         Value::Object(map) => map.retain(|key, inner| {
+            let path = path.field(key);
             if node.is_some_and(|node| node.embedded && is_own(key)) {
+                if let (Value::Object(metadata), "metadata") = (inner, key.as_str()) {
+                    metadata.retain(|key, _| {
+                        let is_known = is_metadata_field(key);
+                        unknown.extend((!is_known).then(|| path.field(key).dotted()));
+                        is_known
+                    });
+                }
                 return true;
             }
-            let path = path.field(key);
             let is_known = |node: &&Node| {
                 node.properties.contains_key(key)
                     || !matches!(node.additional, AdditionalProperties::Unspecified)

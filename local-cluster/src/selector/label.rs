@@ -32,13 +32,16 @@ impl LabelSelector {
         let mut requirements = Vec::new();
         for part in split(text) {
             let part = part.trim();
-            if part.is_empty() {
-                if text.trim().is_empty() {
-                    continue;
-                }
-                return Err("found ',', expected: !, identifier, or 'end of string'".to_owned());
+            if part.is_empty() && text.trim().is_empty() {
+                continue;
             }
-            requirements.push(requirement(part)?);
+            let first = part.chars().next().unwrap_or(',');
+            if "=(),<>".contains(first) {
+                let why = format!("found '{first}', expected: !, identifier, or 'end of string'");
+                return Err(why);
+            }
+            let unparsable = |why| format!("unable to parse requirement: {why}");
+            requirements.push(requirement(part).map_err(unparsable)?);
         }
         Ok(Self(requirements))
     }
@@ -130,10 +133,14 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
+const OPERATORS: &str = "expected: in, notin, =, ==, !=, gt, lt";
+
 fn requirement(part: &str) -> Result<LabelRequirement, String> {
     let new = |key: &str, rule| {
-        let key = checked_key(key.trim())?;
-        Ok(LabelRequirement { key, rule })
+        Ok(LabelRequirement {
+            key: checked_key(key.trim())?,
+            rule,
+        })
     };
     if let Some(key) = part.strip_prefix('!') {
         return new(key, LabelRule::Missing);
@@ -152,10 +159,8 @@ fn requirement(part: &str) -> Result<LabelRequirement, String> {
             (Some("in"), None) => LabelRule::In(values),
             (Some("notin"), None) => LabelRule::NotIn(values),
             (other, _) => {
-                return Err(format!(
-                    "found '{}', expected: in, notin, =, ==, !=, gt, lt",
-                    other.unwrap_or("(")
-                ));
+                let other = other.unwrap_or("(");
+                return Err(format!("found '{other}', {OPERATORS}"));
             }
         };
         return new(key.unwrap_or_default(), rule);
@@ -184,7 +189,9 @@ fn requirement(part: &str) -> Result<LabelRequirement, String> {
             return new(key, rule(than));
         }
     }
-    new(part, LabelRule::Exists)
+    let odd = part.split_whitespace().nth(1);
+    let odd = odd.map(|word| format!("found '{word}', {OPERATORS}"));
+    odd.map_or_else(|| new(part, LabelRule::Exists), Err)
 }
 
 fn checked_key(key: &str) -> Result<String, String> {

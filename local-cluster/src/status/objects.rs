@@ -133,6 +133,13 @@ impl ApiError {
         Self::new(409, message).with(json!({"causes": causes}))
     }
 
+    pub(crate) fn other_version(given: &str, kind: &Kind) -> Self {
+        let version = kind.api_version();
+        Self::bad_request(format!(
+            "the API version in the data ({given}) does not match the expected API version ({version})"
+        ))
+    }
+
     pub(crate) fn untyped_patch(kind: &Kind, wanted: &Object, why: &str) -> Self {
         let message = format!(
             "failed to create typed patch object ({}/{}; {}, Kind={}): {why}",

@@ -9,7 +9,7 @@ use crate::admission::{Attributes, Operation, Options, Review};
 use crate::object::{Object, managers, set_managers};
 use crate::patch::managers_error;
 use crate::resources::Kind;
-use crate::rules::{FieldValidation, Part, WriteOptions};
+use crate::rules::{Part, WriteOptions};
 use crate::status::ApiError;
 use crate::store::Stored;
 
@@ -38,10 +38,9 @@ impl Cluster {
         review: &mut Review<'_>,
         object: Object,
         before: Option<&Stored>,
-        validation: FieldValidation,
     ) -> Result<Object, ApiError> {
         let managers = managers(&object).to_vec();
-        let mut object = review.mutate(object, before, validation).await?;
+        let mut object = review.mutate(object, before).await?;
         if let Some(why) = managers_error(&object) {
             set_managers(&mut object, managers);
             review.warn(vec![format!(

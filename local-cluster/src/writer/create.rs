@@ -56,7 +56,7 @@ impl Cluster {
                 .map_err(|error| self.write_error(error, kind, (namespace, &name)))?;
         }
         if review.mutates() {
-            let mutated = self.mutated(&mut review, object, None, options.validation);
+            let mutated = self.mutated(&mut review, object, None);
             object = mutated.await?;
             set_namespace(kind, namespace, &mut object)?;
         }

@@ -14,20 +14,19 @@ use crate::store::{Stored, WriteError};
 impl Cluster {
     /// Deletes an object, or starts to, for a request. Returns warnings too.
     ///
-    /// The reviews of a delete collection (`one_of_many`) do not name the object.
+    /// The reviews of a delete collection do not name the object.
     pub(crate) async fn delete_reviewed(
         &self,
         kind: &Kind,
         (namespace, name): (&str, &str),
         options: &DeleteOptions,
-        one_of_many: bool,
     ) -> Result<(Deleted, Vec<String>), ApiError> {
         let attributes = Attributes {
             kind,
             part: Part::Main,
             operation: Operation::Delete,
             namespace,
-            name: if one_of_many { "" } else { name },
+            name: if options.collection { "" } else { name },
             options: Options::Delete(options),
         };
         let mut review = self.admission.review(attributes, &self.registry);

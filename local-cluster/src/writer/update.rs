@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{ATTEMPTS, Cluster, Written, set_address};
+use super::{ATTEMPTS, Cluster, Written, check_url_name, set_address};
 use crate::admission::Operation;
 use crate::clock;
 use crate::object::{self, Object};
 use crate::patch::{Apply, after_update};
-use crate::resources::Kind;
+use crate::resources::{Custom, Kind};
 use crate::rules::{
     FieldValidation, Part, Update, WriteOptions, clean_metadata, decide_update, decode,
 };
@@ -57,19 +57,20 @@ impl Cluster {
             "scale" => Part::Scale,
             _ => Part::Status,
         };
-        check_fields(kind, apply)?;
         let creates = part == Part::Main || part == Part::Status && kind.is_created_by_update();
         let (namespace, name) = address;
         let applied = |live: &Object| {
+            check_fields(kind, apply)?;
             let mut applied = apply.to(kind, live, &clock::now())?;
+            check_url_name(&applied.object, name)?;
             // A part of the object is applied with the precondition of the whole; a new object has none.
-            let version = object::meta(&apply.desired, "resourceVersion").unwrap_or_default();
+            let version = object::meta(&apply.desired, "resourceVersion");
             let metadata = object::child(&mut applied.object, "metadata");
             if live.is_empty() {
                 if !options.dry_run {
                     metadata.remove("resourceVersion");
                 }
-            } else if !version.is_empty() {
+            } else if let Some(version) = version {
                 metadata.insert("resourceVersion".to_owned(), version.into());
             }
             Ok(Changed {
@@ -114,13 +115,13 @@ impl Cluster {
             let changed = change(live.clone())?;
             let mut next = changed.object;
             clean_metadata(kind, &mut next)?;
-            set_address(kind, (namespace, name), &mut next)?;
             // Managed fields that the client left unchanged need not be decoded.
             let untouched = object::managers(&next) == object::managers(&live);
             if untouched {
                 object::set_managers(&mut next, Vec::new());
             }
             review.warn(decode(kind, &mut next, options.validation)?);
+            set_address(kind, (namespace, name), &mut next)?;
             let managed = match (changed.managed, options.manager) {
                 (Some(managed), _) => managed,
                 (None, Some(manager)) => {
@@ -132,7 +133,7 @@ impl Cluster {
             object::set_managers(&mut next, managed);
             if review.mutates() {
                 let before = Some(&*current);
-                let mutated = self.mutated(&mut review, next, before, options.validation);
+                let mutated = self.mutated(&mut review, next, before);
                 next = mutated.await?;
                 set_address(kind, (namespace, name), &mut next)?;
             }
@@ -176,25 +177,35 @@ impl Cluster {
                 .store
                 .replace(&kind.storage, &current, next)
                 .map(Written::Stored),
+            // Watches see what was stored, without the update.
             Update::Remove(last) => self
                 .store
-                // Watches never see it without finalizers.
                 .remove(&kind.storage, &current, current.object.clone())
                 .map(|_| Written::Unstored(last)),
         }
     }
 }
 
-/// Rejects unknown fields, which no manager can own.
+/// Rejects values of wrong types, and unknown fields, which no manager can own.
 fn check_fields(kind: &Kind, apply: &Apply) -> Result<(), ApiError> {
     let mut object = apply.desired.clone();
-    let unknown = decode(kind, &mut object, FieldValidation::Warn)?;
-    let unknown: Vec<String> = unknown
-        .iter()
-        .filter_map(|warning| warning.strip_prefix("unknown field \"")?.strip_suffix('"'))
-        .map(|path| format!(".{path}: field not declared in schema"))
+    let schema = kind.custom.as_ref().and_then(Custom::compiled);
+    let mut errors = schema.map_or(Vec::new(), |schema| schema.type_errors(&object));
+    let decoded = clean_metadata(kind, &mut object)
+        .and_then(|()| decode(kind, &mut object, FieldValidation::Warn));
+    match decoded {
+        Ok(unknown) => errors.extend(unknown),
+        Err(error) => errors.push(error.message().to_owned()),
+    }
+    let unknown = |error: &String| {
+        let path = error.strip_prefix("unknown field \"")?.strip_suffix('"')?;
+        Some(format!(".{path}: field not declared in schema"))
+    };
+    let errors: Vec<String> = errors
+        .into_iter()
+        .map(|error| unknown(&error).unwrap_or(error))
         .collect();
-    let why = match unknown.as_slice() {
+    let why = match errors.as_slice() {
         [] => return Ok(()),
         [one] => one.clone(),
         many => format!("errors:\n  {}", many.join("\n  ")),

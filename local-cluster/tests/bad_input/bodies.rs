@@ -110,7 +110,11 @@ async fn malformed_bodies_are_refused_with_a_status() {
             "application/json-patch+json",
         ] {
             let (code, response) = raw(&cluster, "PATCH", &path, media_type, body.clone()).await;
-            // Well-formed bodies may be refused by validation.
+            // Null is a JSON patch without operations; other well-formed bodies may be refused by validation.
+            if (media_type, body.as_slice()) == ("application/json-patch+json", b"null") {
+                assert_eq!(code.as_u16(), 200, "{response}");
+                continue;
+            }
             let is_refused = code.as_u16() == expected || (expected == 400 && code.as_u16() == 422);
             assert!(is_refused, "{media_type}: {what}: {code} {response}");
             assert!(

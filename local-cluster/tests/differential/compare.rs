@@ -56,7 +56,12 @@ pub(super) fn differences(
         &json!(local.content_type),
         "content-type",
     );
-    comparison.compare(&json!(real.warnings), &json!(local.warnings), "warning");
+    let sorted = |response: &Response| {
+        let mut warnings = response.warnings.clone();
+        warnings.sort();
+        json!(warnings)
+    };
+    comparison.compare(&sorted(real), &sorted(local), "warning");
     let (real_body, local_body) = (comparable(step, &real.body), comparable(step, &local.body));
     let (real_events, local_events) = (sequence(&real_body), sequence(&local_body));
     if real_body["kind"] != local_body["kind"] {
@@ -70,6 +75,13 @@ pub(super) fn differences(
         if real.body["kind"] == "Status" && found.member.ends_with("message") {
             found.member = format!("message of {}", real.status);
         }
+    }
+    // The message repeats the causes.
+    let has_causes = |found: &Difference| found.member.starts_with("details.causes");
+    if comparison.found.iter().any(has_causes) {
+        comparison
+            .found
+            .retain(|found| !found.member.starts_with("message"));
     }
     comparison.found.dedup_by(|a, b| a.member == b.member);
     comparison.found
@@ -85,6 +97,8 @@ impl Comparison<'_> {
         let key = path.rsplit('.').next().unwrap_or_default();
         match (real, local) {
             (real, local) if real == local => {}
+            // Go writes whole numbers without a fraction.
+            (Value::Number(r), Value::Number(l)) if r.as_f64() == l.as_f64() => {}
             (Value::Object(real), Value::Object(local)) if key != "fieldsV1" => {
                 self.members(real, local, path);
             }
@@ -116,8 +130,13 @@ impl Comparison<'_> {
         for key in real.keys().chain(local.keys()).collect::<BTreeSet<_>>() {
             let separator = if path.is_empty() { "" } else { "." };
             let (real, local) = (real.get(key), local.get(key));
-            let (real, local) = (real.unwrap_or(&absent), local.unwrap_or(&absent));
-            self.compare(real, local, &format!("{path}{separator}{key}"));
+            let path = format!("{path}{separator}{key}");
+            match (real, local) {
+                (None, Some(local)) => self.add(&format!("no {path}"), &absent, local),
+                (real, local) => {
+                    self.compare(real.unwrap_or(&absent), local.unwrap_or(&absent), &path);
+                }
+            }
         }
     }
 
@@ -158,8 +177,14 @@ fn comparable(step: &Step, body: &Value) -> Value {
     if is_list && let Some(metadata) = body["metadata"].as_object_mut() {
         metadata.remove("resourceVersion");
     }
+    if body["details"] == json!({}) {
+        body.as_object_mut().map(|status| status.remove("details"));
+    }
     if step.settles {
         without_own_writes(&mut body, !step.is_read());
+    }
+    if step.resource.starts_with("widgets") {
+        without_scale_managers(&mut body);
     }
     if let Value::Array(events) = &mut body {
         // Bookmarks come at any time, except for the one that ends the initial events.
@@ -171,6 +196,34 @@ fn comparable(step: &Step, body: &Value) -> Value {
         }
     }
     body
+}
+
+/// Removes the ownership of the replicas: a cluster loses it, as it cannot convert the managers of a custom
+/// resource to those of its scale and back.
+fn without_scale_managers(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(without_scale_managers),
+        Value::Object(map) => {
+            for entry in map
+                .get_mut("managedFields")
+                .and_then(Value::as_array_mut)
+                .into_iter()
+                .flatten()
+            {
+                if let Some(Value::Object(spec)) = entry.pointer_mut("/fieldsV1/f:spec") {
+                    spec.remove("f:replicas");
+                }
+            }
+            if let Some(Value::Array(entries)) = map.get_mut("managedFields") {
+                entries.retain(|entry| entry["fieldsV1"] != json!({"f:spec": {}}));
+                if entries.is_empty() {
+                    map.remove("managedFields");
+                }
+            }
+            map.values_mut().for_each(without_scale_managers);
+        }
+        _ => {}
+    }
 }
 
 /// Removes versions and managers of objects whose status the server writes on its own, and that status if it may
@@ -208,7 +261,7 @@ fn sequence(events: &Value) -> String {
         format!("{} {}", kind.unwrap_or_default(), name.unwrap_or_default())
     };
     let events = events.as_array().into_iter().flatten().map(event);
-    events.collect::<Vec<_>>().join(", ")
+    without_generated(&events.collect::<Vec<_>>().join(", "))
 }
 
 /// The list in an order of our own, where the API has none: that of managed fields depends on the time.
@@ -233,24 +286,47 @@ fn is_allocated(key: &str, port: &serde_json::Number) -> bool {
         && (30_000..=32_900).contains(&port.as_u64().unwrap_or(0))
 }
 
-/// The parts of a text in order, with placeholders for generated values: uids, times, ages, versions, addresses
-/// and node ports.
-fn normalised(text: &str) -> Vec<String> {
+fn without_generated(text: &str) -> String {
     static GENERATED: LazyLock<Regex> = LazyLock::new(|| {
         let parts = [
             "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
             r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z",
             r"^(\d+[smhd])+$|^<invalid>$",
-            r"resource version:? \d+|(current|precondition|object meta): \d+\b|\(\d+\)",
+            r"resource version:? \d+|ResourceVersion in [a-z ]+: \d+|(current|precondition|object meta): \d+\b|\(\d+\)",
             r"\bg-[a-z0-9]{5}\b|10\.96\.\d+\.\d+|:3[0-2]\d{3}/|127\.0\.0\.1:\d+",
+        ];
+        Regex::new(&parts.join("|")).unwrap()
+    });
+    GENERATED.replace_all(text, "<generated>").into_owned()
+}
+
+/// The parts of a text in order, with placeholders for generated values: uids, times, ages, versions, addresses
+/// and node ports; without what Go calls its types, and how it prints values of the client.
+fn normalised(text: &str) -> Vec<String> {
+    static GO: LazyLock<Regex> = LazyLock::new(|| {
+        let parts = [
+            r"json: cannot unmarshal \w+[^,]* into Go [^,(]*|cannot (?:restore \w+ from:? \w+|convert \w+ to \w+)",
+            r#"(?P<patched>Invalid value: )"\{.*\}""#,
+            r"Invalid value: (?:\[.*?\]|null)(?P<versions>: must have exactly one version|: Only one reference)",
+            r"(?P<text>parsing time|yaml: ).*",
+            r"(?P<accessor>accessor error): .*? (?:expected (?:int64|map\[string\]interface\{\})|another type)",
+            r"(?P<pattern>must be a valid regular expression)(?:, but isn't: .*?`[^`]*`)?",
+            r"(?s)(?:406: Not Acceptable|415: Unsupported Media Type|only the following media types|the body of the request was in an unknown format).*",
+            r"(?P<missing>Object 'Kind' is missing in ).*",
+            r"(?s)(?P<typed>failed to create typed patch object \([^)]*\)).*",
         ];
         Regex::new(&parts.join("|")).unwrap()
     });
     // A cluster ends the message about an immutable pod with a diff of its internal types.
     let text = text.split("\n@@ ").next().unwrap_or_default();
-    let text = GENERATED.replace_all(text, "<generated>");
+    let text = GO.replace_all(
+        text,
+        "$patched$versions$text$accessor$pattern$missing$typed",
+    );
+    let text = without_generated(&text);
     let parts = text
-        .split(", ")
+        .split([',', '[', '\n'])
+        .map(str::trim)
         .map(|part| part.trim_matches(['[', ']']).to_owned());
     parts.collect::<BTreeSet<_>>().into_iter().collect()
 }

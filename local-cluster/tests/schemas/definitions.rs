@@ -36,7 +36,7 @@ async fn an_invalid_definition_is_refused() {
     let cause = &refused["details"]["causes"][0];
     assert_eq!(
         cause["field"],
-        "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule"
+        "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule"
     );
     assert!(cause["message"].as_str().unwrap().ends_with(
         "compilation failed: ERROR: <input>:1:8: found no matching overload for '_>_' applied to '(int, string)'\n | self.n > 'a'\n | .......^"

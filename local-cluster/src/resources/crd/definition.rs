@@ -4,13 +4,18 @@
 use serde_json::Value;
 
 use super::schema::schema_errors;
-use crate::field_error::{ErrorList as _, FieldError};
-use crate::object::{self, Object, at, condition, items, string, text};
+use crate::field_error::{ErrorList as _, ErrorType, FieldError};
+use crate::names;
+use crate::object::{self, Object, at, condition, items, list, string, text};
 use crate::resources::{PrinterColumn, Scale};
 use crate::schema::{Node, find_field, is_known_format};
 
-pub(crate) fn crd_errors(crd: &Object, before: Option<&Object>) -> Vec<FieldError> {
-    let mut errors = Vec::new();
+/// Adds the errors of a definition to those of its single fields.
+pub(crate) fn crd_errors(
+    crd: &Object,
+    before: Option<&Object>,
+    mut errors: Vec<FieldError>,
+) -> Vec<FieldError> {
     let word = |path: &[&str]| text(crd, path).unwrap_or_default();
     let name = object::name(crd);
     let named = format!(
@@ -31,32 +36,75 @@ pub(crate) fn crd_errors(crd: &Object, before: Option<&Object>) -> Vec<FieldErro
     }
     errors.extend(stored_errors(crd));
     errors
+        .into_iter()
+        .filter_map(|e| in_common(crd, e))
+        .collect()
+}
+
+/// Kubernetes moves what all versions have in common out of them, and reports its errors there, once.
+fn in_common(crd: &Object, mut error: FieldError) -> Option<FieldError> {
+    let field = error.field.clone();
+    let place = field.strip_prefix("spec.versions[");
+    let Some((index, inner)) = place.and_then(|place| place.split_once("].")) else {
+        return Some(error);
+    };
+    let part = inner.split(['.', '[']).next().unwrap_or_default();
+    let lacks = inner == "schema.openAPIV3Schema" && error.kind == ErrorType::Required;
+    if lacks || matches!(part, "name" | "served" | "storage") || !is_common(crd, part) {
+        return Some(error);
+    }
+    let own = format!("spec.versions[{index}].{part}");
+    let common = format!("spec.{}", part.replace("schema", "validation"));
+    error.message = error.message.replace(&own, &common);
+    error.field = field.replacen(&own, &common, 1);
+    (index == "0").then_some(error)
+}
+
+fn is_common(crd: &Object, part: &str) -> bool {
+    let mut parts = versions(crd).map(|version| version.get(part));
+    let first = parts.next();
+    parts.all(|part| Some(part) == first)
 }
 
 fn spec_errors(crd: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let word = |path: &[&str]| text(crd, path).unwrap_or_default();
-    if word(&["spec", "names", "kind"]) == word(&["spec", "names", "listKind"]) {
-        let list_kind = word(&["spec", "names", "listKind"]);
+    let list_kind = word(&["spec", "names", "listKind"]);
+    if word(&["spec", "names", "kind"]) == list_kind && !list_kind.is_empty() {
         let why = "kind and listKind may not be the same";
         errors.invalid("spec.names.listKind", list_kind, why);
     }
     let is_stored = |version: &&Object| version.get("storage") == Some(&Value::Bool(true));
     if versions(crd).filter(is_stored).count() != 1 {
         let why = "must have exactly one version marked as storage version";
-        errors.forbidden("spec.versions", why);
+        let given = at(crd, &["spec", "versions"]).cloned().unwrap_or_default();
+        errors.invalid("spec.versions", given, why);
     }
     for (index, version) in versions(crd).enumerate() {
         let place = format!("spec.versions[{index}]");
+        let path = format!("{place}.schema.openAPIV3Schema");
+        let name = text(version, &["name"]).unwrap_or_default();
+        // The table of fields has the other names.
+        if name.is_empty() {
+            errors.invalid(format!("{place}.name"), name, names::LETTER_LABEL);
+        } else if index == 0 && !names::is_letter_label(name) {
+            errors.invalid("spec.version", name, names::LETTER_LABEL);
+        }
         let Some(schema) = schema_of(version).and_then(Value::as_object) else {
+            errors.required(path, "");
+            errors.extend(selectable_errors(version, &place));
             continue;
         };
         let has_status = at(version, &["subresources", "status"]).is_some_and(|s| !s.is_null());
-        let path = format!("{place}.schema.openAPIV3Schema");
         errors.extend(schema_errors(schema, &path, has_status));
         errors.extend(selectable_errors(version, &place));
     }
     if at(crd, &["spec", "preserveUnknownFields"]) == Some(&Value::Bool(true)) {
+        let strategy = word(&["spec", "conversion", "strategy"]);
+        if strategy != "None" {
+            let why = "must be None if spec.preserveUnknownFields is true";
+            errors.invalid("spec.conversion.strategy", strategy, why);
+        }
         errors.invalid("spec.preserveUnknownFields", true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead");
     }
     errors
@@ -66,7 +114,13 @@ fn spec_errors(crd: &Object) -> Vec<FieldError> {
 fn selectable_errors(version: &Object, place: &str) -> Vec<FieldError> {
     let node = schema_of(version).map(Node::read).unwrap_or_default();
     let mut errors = Vec::new();
-    for (index, field) in items(version, &["selectableFields"]).enumerate() {
+    let fields = list(version, &["selectableFields"]);
+    if !fields.is_empty() && version.get("schema").is_none_or(Value::is_null) {
+        let why = "may only be set when validations.schema is included";
+        errors.invalid(format!("{place}.selectableFields"), "", why);
+        return errors;
+    }
+    for (index, field) in fields.iter().enumerate() {
         let path = string(field, "jsonPath");
         let found = find_field(path, &node, false);
         let is_selectable = found.is_some_and(|(path, found)| {
@@ -75,7 +129,15 @@ fn selectable_errors(version: &Object, place: &str) -> Vec<FieldError> {
         });
         // The row of the field reports a missing path.
         if !is_selectable && !path.is_empty() {
-            let why = "must be the path of a string, boolean or integer outside of metadata";
+            let why = match find_field(path, &node, false) {
+                None => "is an invalid path: does not refer to a valid field",
+                Some((path, _)) if path.starts_with("metadata") => {
+                    "must not point to fields in metadata"
+                }
+                Some(_) => {
+                    "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."
+                }
+            };
             let field = format!("{place}.selectableFields[{index}].jsonPath");
             errors.invalid(field, path, why);
         }
@@ -97,7 +159,7 @@ fn change_errors(crd: &Object, before: &Object) -> Vec<FieldError> {
     let changed = fixed.filter(|path| at(crd, path) != at(before, path));
     changed
         .map(|path| {
-            let given = at(crd, path).cloned().unwrap_or_default();
+            let given = Value::from(text(crd, path).unwrap_or_default());
             FieldError::invalid(path.join("."), &given, "field is immutable")
         })
         .collect()
@@ -108,10 +170,17 @@ fn stored_errors(crd: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (index, name) in items(crd, &["status", "storedVersions"]).enumerate() {
         if !versions(crd).any(|version| version.get("name") == Some(name)) {
-            let why = "must remain in spec.versions until no data remains persisted in it";
+            let version = name.as_str().unwrap_or_default();
+            let why = format!(
+                "missing from spec.versions; {version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {version} and removes {version} from status.storedVersions"
+            );
             let field = format!("status.storedVersions[{index}]");
-            errors.invalid(field, name.clone(), why);
+            errors.invalid(field, version, &why);
         }
+    }
+    if list(crd, &["status", "storedVersions"]).is_empty() {
+        let why = "must have at least one stored version";
+        errors.invalid("status.storedVersions", Value::Null, why);
     }
     errors
 }

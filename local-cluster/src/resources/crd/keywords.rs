@@ -11,6 +11,7 @@ const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
 const LIST_TYPE: &str = "x-kubernetes-list-type";
 const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 const MAP_TYPE: &str = "x-kubernetes-map-type";
+const KEYS: &str = "must name scalar properties of the items, each once, that are not nullable and either required or have a default";
 const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
 const TYPES: &[&str] = &["array", "boolean", "integer", "number", "object", "string"];
 
@@ -38,6 +39,10 @@ const STRUCTURAL: &str = "type additionalProperties default title description nu
 /// The errors of the keywords of one schema.
 pub(super) fn keyword_errors(place: &Place<'_>, path: &str) -> Vec<FieldError> {
     let mut errors = forbidden_errors(place, path);
+    let (type_name, is_embedded) = (place.word("type"), place.flag(EMBEDDED));
+    if !type_name.is_empty() && !TYPES.contains(&type_name) {
+        errors.not_supported(format!("{path}.type"), type_name, TYPES);
+    }
     let mut wrong = |is_wrong: bool, key: &str, why: &str| {
         let field = format!("{path}.{key}");
         match place.schema.get(key) {
@@ -46,12 +51,12 @@ pub(super) fn keyword_errors(place: &Place<'_>, path: &str) -> Vec<FieldError> {
             None => errors.required(field, why),
         }
     };
-    let (type_name, is_embedded) = (place.word("type"), place.flag(EMBEDDED));
-    let why = "must not be empty to be structural";
+    let why = match path.ends_with(".items") {
+        _ if place.is_root => "must not be empty at the root",
+        true => "must not be empty for specified array items",
+        false => "must not be empty for specified object fields",
+    };
     wrong(place.is_type_missing(), "type", why);
-    let why = "must be one of array, boolean, integer, number, object, string";
-    let is_known = type_name.is_empty() || TYPES.contains(&type_name);
-    wrong(!is_known, "type", why);
     let why = "must be object at the root and for an embedded resource";
     let is_object = matches!(type_name, "" | "object");
     wrong((place.is_root || is_embedded) && !is_object, "type", why);
@@ -59,7 +64,7 @@ pub(super) fn keyword_errors(place: &Place<'_>, path: &str) -> Vec<FieldError> {
     wrong(
         place.is_declared.is_none() && lacks_items,
         "items",
-        "must be a schema",
+        "must be specified",
     );
     let is_false = place.schema.get(PRESERVE) == Some(&Value::Bool(false));
     wrong(is_false, PRESERVE, "must be true or undefined");
@@ -103,7 +108,13 @@ fn merge_keywords(place: &Place<'_>, wrong: &mut impl FnMut(bool, &str, &str)) {
         "items",
         why,
     );
-    let why = "must name scalar properties of the items, each once, that are not nullable and either required or have a default";
+    let is_open = place
+        .items()
+        .is_some_and(|items| !items.contains_key("properties"));
+    let why = match is_open {
+        true => "entries must all be names of item properties",
+        false => KEYS,
+    };
     wrong(list_type == "map" && !place.has_keys(), MAP_KEYS, why);
 }
 
@@ -120,15 +131,12 @@ fn forbidden_errors(place: &Place<'_>, path: &str) -> Vec<FieldError> {
     };
     let unknown = "id additionalItems patternProperties definitions dependencies $ref uniqueItems";
     forbid(true, unknown, "is not supported");
-    let why = "must not be set at the root";
+    let why = "must not be used at the root";
     forbid(place.is_root, "nullable additionalProperties", why);
     let restricts = place.list_len("properties") > 0 && place.restricts_others();
-    let why = "must not be set together with properties or for an embedded resource";
-    forbid(
-        restricts || place.flag(EMBEDDED),
-        "additionalProperties",
-        why,
-    );
+    let why = "additionalProperties and properties are mutual exclusive";
+    let forbids = restricts || place.flag(EMBEDDED);
+    forbid(forbids, "additionalProperties", why);
     let why = "must not be set with x-kubernetes-int-or-string";
     forbid(place.flag(INT_OR_STRING), PRESERVE, why);
     forbid(place.flag(INT_OR_STRING), EMBEDDED, why);

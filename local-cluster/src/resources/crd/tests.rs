@@ -22,7 +22,7 @@ fn found(crd: Value, before: Option<Value>) -> Vec<String> {
     let mut crd = object(crd);
     crd_defaults(&mut crd);
     let before = before.map(object);
-    crd_errors(&crd, before.as_ref())
+    crd_errors(&crd, before.as_ref(), Vec::new())
         .iter()
         .map(|e| format!("{}: {}", e.field, e.message))
         .collect()
@@ -54,7 +54,7 @@ fn a_good_definition_is_accepted() {
 
 /// Each row is a schema, the place of its only error and a part of why, or `ok`.
 fn assert_schemas(pointer: &str, prefix: &str, table: &str) {
-    let root = "spec.versions[0].schema.openAPIV3Schema";
+    let root = "spec.validation.openAPIV3Schema";
     for [schema, place, why] in rows(table) {
         let found = changed(pointer, json(schema));
         let place = format!("{root}{prefix}{place}: ");
@@ -71,10 +71,9 @@ fn definitions_are_consistent() {
     let table = r#"
         /metadata/name | "other.x.io" | metadata.name: Invalid value: "other.x.io": must be spec.names.plural+"."+spec.group
         /spec/names/listKind | "Pet" | spec.names.listKind: Invalid value: "Pet": kind and listKind may not be the same
-        /spec/versions/0/storage | false | spec.versions: Forbidden: must have exactly one version marked as storage version
         /spec/preserveUnknownFields | true | spec.preserveUnknownFields: Invalid value: true: cannot set to true
-        /spec/versions/0/selectableFields | [{"jsonPath": ".spec.n"}, {"jsonPath": ".spec"}] | spec.versions[0].selectableFields[1].jsonPath: Invalid value: ".spec": must be the path of
-        /spec/versions/0/selectableFields | [{"jsonPath": ".metadata.name"}] | spec.versions[0].selectableFields[0].jsonPath: Invalid value: ".metadata.name"
+        /spec/versions/0/selectableFields | [{"jsonPath": ".spec.n"}, {"jsonPath": ".spec"}] | spec.selectableFields[1].jsonPath: Invalid value: ".spec": must point to a field of type
+        /spec/versions/0/selectableFields | [{"jsonPath": ".metadata.name"}] | spec.selectableFields[0].jsonPath: Invalid value: ".metadata.name"
     "#;
     for [pointer, value, expected] in rows(table) {
         let found = changed(pointer, json(value));
@@ -83,13 +82,32 @@ fn definitions_are_consistent() {
             "{found:?} instead of {expected}"
         );
     }
+    let found = changed("/spec/versions/0/storage", json!(false)).join("\n");
+    assert!(
+        found.starts_with("spec.versions: Invalid value: [{")
+            && found.contains("must have exactly one version marked as storage version\n"),
+        "{found}"
+    );
+    // Errors of what the versions have in common are those of the definition, others of the version.
+    let mut crd = definition();
+    let mut second = crd["spec"]["versions"][0].clone();
+    second["name"] = json!("v2");
+    second["storage"] = json!(false);
+    second["schema"] = json!({"openAPIV3Schema": {"type": "object", "nullable": true}});
+    crd["spec"]["versions"].as_array_mut().unwrap().push(second);
+    assert_eq!(
+        self::found(crd, None),
+        [
+            "spec.versions[1].schema.openAPIV3Schema.nullable: Forbidden: must not be used at the root"
+        ]
+    );
 }
 
 #[test]
 fn schemas_must_be_structural() {
     let table = r##"
         {} | .type | Required value: must not be empty
-        {"type": "array"} | .items | must be a schema
+        {"type": "array"} | .items | must be specified
         {"type": "array", "items": {}} | .items.type | must not be empty
         {"type": "string", "anyOf": [{"type": "string"}]} | .anyOf[0].type | Forbidden: must not be set inside of allOf
         {"type": "string", "allOf": [{"default": "x"}]} | .allOf[0].default | Forbidden
@@ -98,9 +116,9 @@ fn schemas_must_be_structural() {
         {"type": "object", "x-kubernetes-embedded-resource": true} | .properties | Required value: must not be empty for an embedded resource
         {"x-kubernetes-int-or-string": true, "x-kubernetes-preserve-unknown-fields": true} | .x-kubernetes-preserve-unknown-fields | must not be set with x-kubernetes-int-or-string
         {"type": "object", "$ref": "#/x"} | .$ref | is not supported
-        {"type": "text"} | .type | must be one of array
+        {"type": "text"} | .type | Unsupported value: "text": supported values: "array"
         {"type": "array", "items": {"type": "string"}, "uniqueItems": true} | .uniqueItems | is not supported
-        {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "string"}} | .additionalProperties | must not be set together with properties
+        {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "string"}} | .additionalProperties | additionalProperties and properties are mutual exclusive
         {"type": "object", "x-kubernetes-preserve-unknown-fields": false} | .x-kubernetes-preserve-unknown-fields | must be true or undefined
         {"type": "object", "x-kubernetes-map-type": "loose"} | .x-kubernetes-map-type | must be atomic or granular
         {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "bag"} | .x-kubernetes-list-type | must be atomic, set or map
@@ -120,8 +138,8 @@ fn schemas_must_be_structural() {
     let table = r#"
         {} | .type | Required value: must not be empty
         {"type": "string"} | .type | must be object at the root
-        {"type": "object", "nullable": true} | .nullable | Forbidden: must not be set at the root
-        {"type": "object", "additionalProperties": {"type": "string"}} | .additionalProperties | Forbidden: must not be set at the root
+        {"type": "object", "nullable": true} | .nullable | Forbidden: must not be used at the root
+        {"type": "object", "additionalProperties": {"type": "string"}} | .additionalProperties | Forbidden: must not be used at the root
         {"type": "object", "properties": {"kind": {"type": "integer"}}} | .properties | must have strings as apiVersion and kind
         {"type": "object", "properties": {"kind": {"type": "string", "default": "K"}}} | .properties[kind].default | must not be set for apiVersion, kind and metadata
         {"type": "object", "properties": {"metadata": {"type": "object", "properties": {"labels": {"type": "object"}}}}} | .properties | must not specify anything of metadata other than name and generateName
@@ -141,8 +159,7 @@ fn schemas_must_be_structural() {
 
 #[test]
 fn rules_must_compile() {
-    let place =
-        "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0]";
+    let place = "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0]";
     let about = |rule: &str| {
         let rule = json(rule);
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "x-kubernetes-validations": [rule]});
@@ -177,7 +194,7 @@ fn rules_must_compile() {
     assert_eq!(
         changed(SPEC, uncorrelatable),
         [
-            "spec.versions[0].schema.openAPIV3Schema.properties[spec].items.x-kubernetes-validations[0].rule: Invalid value: \"self == oldSelf\": oldSelf cannot be used on the uncorrelatable portion of the schema within spec.versions[0].schema.openAPIV3Schema.properties[spec]"
+            "spec.validation.openAPIV3Schema.properties[spec].items.x-kubernetes-validations[0].rule: Invalid value: \"self == oldSelf\": oldSelf cannot be used on the uncorrelatable portion of the schema within spec.validation.openAPIV3Schema.properties[spec]"
         ]
     );
 }
@@ -221,7 +238,7 @@ fn immutable_fields_are_enforced() {
     assert_eq!(
         found(moved, Some(before)),
         [
-            "status.storedVersions[0]: Invalid value: \"v1\": must remain in spec.versions until no data remains persisted in it"
+            "status.storedVersions[0]: Invalid value: \"v1\": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions"
         ]
     );
 }

@@ -119,25 +119,36 @@ const DEFINITION: &[Row] = &[
     ("spec.names.listKind", &[Required, KIND]),
     ("spec.names.shortNames[*]", &[Required, LETTER_LABEL]),
     ("spec.names.categories[*]", &[Required, LETTER_LABEL]),
-    ("spec.conversion?.strategy", &[OneOf(&["None"])]),
+    (
+        "spec.conversion?.strategy",
+        &[OneOf(&["None", "Webhook"]), NO_WEBHOOK],
+    ),
     ("spec.versions[*]", &[All(VERSION)]),
 ];
 
 const VERSION: &[Row] = &[
-    ("name", &[Required, LETTER_LABEL, Unique]),
-    ("schema.openAPIV3Schema", REQUIRED),
+    ("name", &[LETTER_LABEL, Unique]),
     ("subresources?.scale?.specReplicasPath", REQUIRED),
     ("subresources?.scale?.statusReplicasPath", REQUIRED),
     ("additionalPrinterColumns[*].name", REQUIRED),
+    ("additionalPrinterColumns[*].type", &[Required, COLUMN]),
     ("additionalPrinterColumns[*].jsonPath", REQUIRED),
     ("selectableFields", &[Most(8)]),
     ("selectableFields[*].jsonPath", &[Required, Unique]),
 ];
 
-const LETTER_LABEL: Check = Text(is_letter_label, names::LETTER_LABEL);
+const LETTER_LABEL: Check = Text(names::is_letter_label, names::LETTER_LABEL);
 const KIND: Check = Text(
-    |kind| is_letter_label(&kind.to_lowercase()),
-    names::LETTER_LABEL,
+    |kind| names::is_letter_label(&kind.to_lowercase()),
+    names::MIXED_LETTER_LABEL,
+);
+const COLUMN: Check = Text(
+    |column| matches!(column, "boolean" | "date" | "integer" | "number" | "string"),
+    "must be one of boolean,date,integer,number,string",
+);
+const NO_WEBHOOK: Check = Text(
+    |strategy| strategy != "Webhook",
+    "no webhooks are called here",
 );
 const WEBHOOK: &[Row] = &[
     (
@@ -155,10 +166,6 @@ const WEBHOOK: &[Row] = &[
     ("clientConfig.service?.namespace", &[Required, LABEL]),
     ("clientConfig.service?.port", &[PORT]),
 ];
-
-fn is_letter_label(name: &str) -> bool {
-    names::is_label(name) && name.starts_with(|c: char| c.is_ascii_lowercase())
-}
 
 fn has_3_parts(name: &str) -> bool {
     name.split('.').count() >= 3

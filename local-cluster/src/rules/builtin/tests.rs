@@ -401,17 +401,17 @@ fn definitions_have_names_scales_and_columns() {
         {"group": ""} | spec.group: Required value
         {"group": "x"} | spec.group: Invalid value: "x": should be a domain with at least one dot
         {"scope": "Both"} | spec.scope: Unsupported value: "Both": supported values: "Cluster", "Namespaced"
-        {"names": {"kind": "9Pet"}} | spec.names.kind: Invalid value: "9Pet": a DNS-1035 label must consist of
+        {"names": {"kind": "9Pet"}} | spec.names.kind: Invalid value: "9Pet": may have mixed case, but should otherwise match: a DNS-1035 label
         {"names": {"shortNames": ["P"]}} | spec.names.shortNames[0]: Invalid value: "P": a DNS-1035 label must consist of
-        {"conversion": {"strategy": "Webhook"}} | spec.conversion.strategy: Unsupported value: "Webhook": supported values: "None"
+        {"conversion": {"strategy": "Webhook"}} | spec.conversion.strategy: Invalid value: "Webhook": no webhooks are called here
     "#;
     assert_errors("customresourcedefinitions", &crd, "/spec", table);
     let table = r#"
         {"name": "V1"} | spec.versions[0].name: Invalid value: "V1": a DNS-1035 label must consist of
-        {"schema": null} | spec.versions[0].schema.openAPIV3Schema: Required value
         {"subresources": {"scale": {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}}} | ok
         {"subresources": {"scale": {"specReplicasPath": "", "statusReplicasPath": ".status.n"}}} | spec.versions[0].subresources.scale.specReplicasPath: Required value
         {"additionalPrinterColumns": [{"name": "N", "type": "date"}]} | spec.versions[0].additionalPrinterColumns[0].jsonPath: Required value
+        {"additionalPrinterColumns": [{"name": "N", "type": "other", "jsonPath": ".spec"}]} | spec.versions[0].additionalPrinterColumns[0].type: Invalid value: "other": must be one of boolean,date
     "#;
     assert_errors("customresourcedefinitions", &crd, "/spec/versions/0", table);
     let version = &crd["spec"]["versions"][0];

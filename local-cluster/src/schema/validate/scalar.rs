@@ -21,6 +21,7 @@ fn type_of(value: &Value) -> (&'static str, &'static str) {
         Value::Bool(_) => ("boolean", ""),
         Value::Number(number) => match Num::of(number) {
             Num::Int(_) => ("integer", "int64"),
+            Num::Float(float) if is_whole(float) => ("number", "int64"),
             Num::Float(_) => ("number", "float64"),
         },
         Value::String(_) => ("string", ""),
