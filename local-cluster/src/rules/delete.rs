@@ -120,7 +120,7 @@ fn check_preconditions(
         let Some(given) = given.filter(|given| *given != actual) else {
             continue;
         };
-        if options.begins_cleanup(kind, &current.object) {
+        if kind.is("", "namespaces") || options.begins_cleanup(kind, &current.object) {
             let why = format!(
                 "Precondition failed: {what} in precondition: {given}, {what} in object meta: {actual}"
             );

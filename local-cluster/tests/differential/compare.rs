@@ -305,7 +305,7 @@ fn without_generated(text: &str) -> String {
 fn normalised(text: &str) -> Vec<String> {
     static GO: LazyLock<Regex> = LazyLock::new(|| {
         let parts = [
-            r"json: cannot unmarshal \w+[^,]* into Go [^,(]*|cannot (?:restore \w+ from:? \w+|convert \w+ to \w+)",
+            r"json: cannot unmarshal \w+[^,]* into Go [^,(]*|unrecognized type: \w+|cannot (?:restore \w+ from:? \w+|convert \w+ to \w+)",
             r#"(?P<patched>Invalid value: )"\{.*\}""#,
             r"Invalid value: (?:\[.*?\]|null)(?P<versions>: must have exactly one version|: Only one reference)",
             r"(?P<text>parsing time|yaml: ).*",
