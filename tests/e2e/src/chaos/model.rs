@@ -201,8 +201,8 @@ impl Cluster {
         self.pods.iter().filter(move |pod| {
             let labels = &pod["metadata"]["labels"];
             let mut selector = selector.as_object().into_iter().flatten();
-            let has_finished =
-                !is_ready(pod) && ["Succeeded", "Failed"].contains(&text(&pod["status"]["phase"]));
+            // Even if its condition says that it is Ready (d92).
+            let has_finished = ["Succeeded", "Failed"].contains(&text(&pod["status"]["phase"]));
             namespace(pod) == namespace(owner)
                 && !has_finished
                 && selector.all(|(label, value)| labels[label] == *value)
