@@ -8,18 +8,6 @@ use serde_json::{Map, Value};
 /// A JSON object, the form in which every Kubernetes object is kept.
 pub(crate) type Object = Map<String, Value>;
 
-/// The fields of the metadata of every kind.
-const METADATA_FIELDS: &str = "annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation labels managedFields name namespace ownerReferences resourceVersion selfLink uid";
-
-pub(crate) fn is_metadata_field(key: &str) -> bool {
-    has_word(METADATA_FIELDS, key)
-}
-
-/// True for one of several words.
-pub(crate) fn has_word(words: &str, word: &str) -> bool {
-    words.split(' ').any(|one| one == word)
-}
-
 /// The map under `key`; a missing one, or a value of another type, becomes an empty map.
 pub(crate) fn child<'a>(object: &'a mut Object, key: &str) -> &'a mut Object {
     let slot = object

@@ -4,7 +4,6 @@ mod builtin;
 mod conversion;
 mod crd;
 mod defaults;
-mod fields;
 mod kind;
 mod registry;
 mod scale;
@@ -16,7 +15,6 @@ pub(crate) use self::crd::{
     Names, accept_names, crd_defaults, crd_errors, format_warnings, is_established, kinds_of,
 };
 pub(crate) use self::defaults::{admit_pod, fill_defaults, reset_status};
-pub(crate) use self::fields::{Field, Shape, fields_of};
 pub(crate) use self::kind::{Custom, Kind, PrinterColumn};
 pub(crate) use self::registry::{Document, Documents, Registry};
 pub(crate) use self::scale::Scale;

@@ -23,7 +23,6 @@ pub(crate) use self::pattern::compile as compile_pattern;
 use self::correlate::CorrelatedValue;
 use self::message::{FieldPath, NIL_PATH, shown};
 use crate::field_error::{ErrorType, FieldError};
-use crate::object::{Object, has_word};
 
 /// The compiled schema of a kind.
 #[derive(Debug)]
@@ -48,24 +47,6 @@ impl Schema {
 
     pub(crate) fn fill(&self, object: &mut Value) {
         decode::fill(&self.root, object);
-    }
-
-    /// Errors of values, other than null, that do not have the type of their schema; numbers are one type.
-    pub(crate) fn type_errors(&self, object: &Object) -> Vec<String> {
-        const TYPES: &str = "array boolean integer number object string";
-        let errors = validate::validate(&self.root, &Value::Object(object.clone()), None, "");
-        let is_type = |error: &FieldError| {
-            let (_, types) = error.message.split_once("must be of type ")?;
-            let (expected, given) = types.split_once(": ")?;
-            let is_same = given == r#""null""# || (expected, given) == ("integer", r#""number""#);
-            Some(has_word(TYPES, expected) && !is_same)
-        };
-        let errors = errors
-            .into_iter()
-            .filter(|error| is_type(error) == Some(true));
-        errors
-            .map(|error| format!("{}: {}", error.field, error.message))
-            .collect()
     }
 
     pub(crate) fn check_create(&self, object: &Value) -> ValidationResult {

@@ -5,7 +5,7 @@ use super::Index;
 use super::address::Address;
 use super::deletions::Deletions;
 use super::records::{counts_as_registered, namespace_of, unit_of};
-use crate::api::{BackendRecord, ObjectExt, ObjectKey, PodBackendRecord, names};
+use crate::api::{BackendRecord, ObjectExt, ObjectKey, PodBackendRecord};
 use crate::index::request::{Owner, Unit};
 use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::Protocol;
@@ -106,13 +106,12 @@ impl Index {
     }
 }
 
-/// The port of a pod at a load balancer.
+/// The port of a pod at a load balancer, for records of one namespace.
 fn backend_of(record: &BackendRecord) -> impl PartialEq + use<'_> {
     let spec = &record.spec;
     let port =
         |pod: &PodBackendRecord| -> (i32, Protocol) { (pod.port.number(), pod.port.protocol()) };
     (
-        names::namespace_of(namespace_of(record), &spec.lb_driver),
         &spec.lb_driver,
         &spec.lb_info,
         spec.pod_backend.as_ref().map(port),

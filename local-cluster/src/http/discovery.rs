@@ -14,7 +14,28 @@ use crate::object::Object;
 use crate::resources::Registry;
 
 /// The groups of built-in kinds, by priority.
-const GROUPS: &str = "apiregistration.k8s.io apps events.k8s.io authentication.k8s.io authorization.k8s.io autoscaling batch certificates.k8s.io networking.k8s.io policy rbac.authorization.k8s.io storage.k8s.io admissionregistration.k8s.io apiextensions.k8s.io scheduling.k8s.io coordination.k8s.io node.k8s.io discovery.k8s.io resource.k8s.io flowcontrol.apiserver.k8s.io";
+const GROUPS: [&str; 20] = [
+    "apiregistration.k8s.io",
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+];
 
 /// `/version`: the release that this crate follows. Clients read every field.
 pub(super) fn version() -> Value {
@@ -151,8 +172,8 @@ pub(super) fn group_names(registry: &Registry) -> Vec<String> {
     let kinds = kinds.iter().chain(registry.reviews());
     let mut names: Vec<String> = kinds.map(|k| k.group.clone()).collect();
     names.retain(|name| !name.is_empty());
-    let place = |name: &str| GROUPS.split(' ').position(|g| g == name);
-    names.sort_by_cached_key(|name| (place(name).unwrap_or(usize::MAX), name.clone()));
+    let place = |name: &str| GROUPS.iter().position(|g| *g == name);
+    names.sort_by_cached_key(|name| (place(name).unwrap_or(GROUPS.len()), name.clone()));
     names.dedup();
     names
 }

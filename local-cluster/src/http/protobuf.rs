@@ -12,8 +12,9 @@ mod tests;
 use serde_json::{Value, json};
 
 use self::wire::{WireReader, WireValue};
+use crate::messages::{Field, Shape, fields_of};
 use crate::object::{self, Object};
-use crate::resources::{Field, Shape, fields_of, normalise_message};
+use crate::resources::normalise_message;
 
 /// The prefix of every Kubernetes protobuf body.
 const MAGIC: &[u8] = b"k8s\0";

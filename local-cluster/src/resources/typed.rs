@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use super::Kind;
-use super::fields::{Field, Shape, fields_of};
 use super::kind::TypeCheck;
+use crate::messages::{Field, METADATA, Shape, fields_of};
 use crate::object::{Object, is_empty};
 
 /// The error names the value of a wrong type.
@@ -45,8 +45,8 @@ pub(crate) fn normalise(kind: &Kind, object: &mut Object) -> Vec<String> {
 pub(crate) fn normalise_metadata(object: &mut Object) -> Vec<String> {
     let mut unknown = Vec::new();
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-        let section = "meta.k8s.io/v1";
-        normalise_message(metadata, section, "ObjectMeta", "metadata", &mut unknown);
+        let (section, name) = METADATA;
+        normalise_message(metadata, section, name, "metadata", &mut unknown);
     }
     unknown
 }

@@ -96,12 +96,6 @@ fn validate(
             Some((old, Part::Status)) => schema.check_status(&new, old),
             Some((old, _)) => schema.check_update(&new, old),
         };
-        if before.is_some() {
-            // A cluster validates owners three times.
-            let is_owner = |error: &&FieldError| error.field.starts_with("metadata.ownerRef");
-            let owners: Vec<FieldError> = errors.iter().filter(is_owner).cloned().collect();
-            errors.extend(owners.iter().chain(&owners).cloned());
-        }
         errors.extend(checked.errors);
         if let Some(scale) = &custom.scale {
             let status_only = matches!(before, Some((_, Part::Status)));
@@ -113,10 +107,6 @@ fn validate(
     errors.extend(super::builtin::object_errors(kind, object, former));
     match kind.plural.as_str() {
         "customresourcedefinitions" => {
-            if former.is_some() {
-                // A cluster lists these twice.
-                errors.extend(super::metadata::metadata_errors(object));
-            }
             let errors = crd_errors(object, former, errors);
             let known = former.map(format_warnings).unwrap_or_default();
             let mut warnings = format_warnings(object);

@@ -48,9 +48,13 @@ pub(crate) fn prepare_create(
 
 /// Removes metadata that only existing objects have.
 pub(crate) fn forget_past(meta: &mut Object) {
-    const PAST: &str =
-        "uid creationTimestamp deletionTimestamp deletionGracePeriodSeconds selfLink";
-    for key in PAST.split(' ') {
+    for key in [
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "selfLink",
+    ] {
         meta.remove(key);
     }
 }

@@ -20,7 +20,16 @@ pub(crate) enum Update {
 }
 
 /// Metadata that only the server sets.
-const SERVER_OWNED: &str = "name namespace uid creationTimestamp deletionTimestamp deletionGracePeriodSeconds generation selfLink";
+const SERVER_OWNED: &[&str] = &[
+    "name",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "selfLink",
+];
 
 /// Decides an update to an object that is decoded and has clean metadata. Returns warnings for the
 /// client.
@@ -158,10 +167,10 @@ fn check_preconditions(kind: &Kind, current: &Stored, next: &Object) -> Result<(
 
 fn keep_server_owned(next: &mut Object, before: &Object) {
     let meta = child(next, "metadata");
-    for key in SERVER_OWNED.split(' ') {
+    for key in SERVER_OWNED {
         match at(before, &["metadata", key]) {
-            Some(value) => meta.insert(key.to_owned(), value.clone()),
-            None => meta.remove(key),
+            Some(value) => meta.insert((*key).to_owned(), value.clone()),
+            None => meta.remove(*key),
         };
     }
 }

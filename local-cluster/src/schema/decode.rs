@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::message::FieldPath;
 use super::node::{AdditionalProperties, Node};
-use crate::object::is_metadata_field;
+use crate::messages::is_metadata_field;
 
 /// Fills in defaults; nulls of non-nullable fields count as missing.
 pub(super) fn fill(node: &Node, value: &mut Value) {

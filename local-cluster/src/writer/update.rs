@@ -9,7 +9,7 @@ use crate::admission::Operation;
 use crate::clock;
 use crate::object::{self, Object};
 use crate::patch::{Apply, after_update};
-use crate::resources::{Custom, Kind};
+use crate::resources::Kind;
 use crate::rules::{
     FieldValidation, Part, Update, WriteOptions, clean_metadata, decide_update, decode,
 };
@@ -189,14 +189,9 @@ impl Cluster {
 /// Rejects values of wrong types, and unknown fields, which no manager can own.
 fn check_fields(kind: &Kind, apply: &Apply) -> Result<(), ApiError> {
     let mut object = apply.desired.clone();
-    let schema = kind.custom.as_ref().and_then(Custom::compiled);
-    let mut errors = schema.map_or(Vec::new(), |schema| schema.type_errors(&object));
     let decoded = clean_metadata(kind, &mut object)
         .and_then(|()| decode(kind, &mut object, FieldValidation::Warn));
-    match decoded {
-        Ok(unknown) => errors.extend(unknown),
-        Err(error) => errors.push(error.message().to_owned()),
-    }
+    let errors = decoded.unwrap_or_else(|error| vec![error.message().to_owned()]);
     let unknown = |error: &String| {
         let path = error.strip_prefix("unknown field \"")?.strip_suffix('"')?;
         Some(format!(".{path}: field not declared in schema"))

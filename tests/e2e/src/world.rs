@@ -90,6 +90,18 @@ impl World {
         Self::bare_with(MockOptions::default()).await
     }
 
+    /// A world without admission webhooks, with a load balancer, and a controller whose calls go through a proxy.
+    pub async fn behind_proxy(options: Options) -> (Self, DriverProxy, JoinHandle<()>) {
+        let mut world = Self::bare().await;
+        // A call that fails costs a write, and on a starved machine those of ten seconds do fail.
+        world.webhook_timeout = Some(Duration::from_secs(60));
+        let proxy = world.start_proxy().await;
+        let controller = world.start(options);
+        world.create_driver().await;
+        world.create(&manifests::load_balancer(manifests::LB)).await;
+        (world, proxy, controller)
+    }
+
     /// A world without admission webhooks, whose pods serve HTTP on the ports of their containers.
     pub async fn with_pod_traffic() -> Self {
         let options = LocalClusterOptions {

@@ -1,6 +1,6 @@
 //! Who registers the backend of a record that is being deleted, so that it need not be deregistered.
 
-use crate::api::{BackendGroup, BackendRecord, Bind, ObjectExt, ObjectKey, names};
+use crate::api::{BackendGroup, BackendRecord, Bind, ObjectExt, ObjectKey};
 use crate::backends::{OwnerKind, ports, usable};
 use crate::index::{Index, Lookup, Owner};
 use lbcf_driver_sdk::webhook::Protocol;
@@ -45,10 +45,8 @@ fn wants<K: OwnerKind>(
     };
     let status = object.status().cloned().unwrap_or_default();
     let load_balancers = object.load_balancers(index, &status);
-    let namespace = record.metadata.namespace.as_deref().unwrap_or_default();
-    let driver = names::resolve(namespace, &record.spec.lb_driver);
+    let spec = &record.spec;
     ports(owner, &*object).iter().any(port)
-        && usable(&load_balancers).any(|(_, lb)| {
-            lb.lb_info == record.spec.lb_info && names::resolve(namespace, &lb.driver) == driver
-        })
+        && usable(&load_balancers)
+            .any(|(_, lb)| lb.lb_info == spec.lb_info && lb.driver == spec.lb_driver)
 }

@@ -12,7 +12,16 @@ use crate::object::{Object, object};
 use crate::resources::{Conversion, Kind, Registry};
 
 /// In the order that the API server uses for custom resources; those of built-in kinds are sorted.
-const VERBS: &str = "delete deletecollection get list patch create update watch";
+const VERBS: [&str; 8] = [
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+];
 
 #[derive(Debug)]
 pub(super) struct ApiResource {
@@ -52,7 +61,7 @@ impl ApiResource {
 
     fn of_kind(kind: &Kind) -> Self {
         let custom = kind.is_custom();
-        let mut verbs: Vec<&str> = VERBS.split(' ').collect();
+        let mut verbs = VERBS.to_vec();
         verbs.retain(|verb| match *verb {
             "get" | "list" => true,
             "deletecollection" => !kind.is("", "namespaces") && !kind.is_read_only(),

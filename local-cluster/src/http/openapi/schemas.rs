@@ -51,7 +51,7 @@ pub(super) fn schemas(kinds: &[Arc<Kind>]) -> Object {
     for (name, schema) in &mut all {
         if let (true, Value::Object(schema)) = (name.starts_with("io.k8s."), schema) {
             required(schema);
-            if ATOMIC.split(' ').any(|atomic| name.ends_with(atomic)) {
+            if ATOMIC.iter().any(|atomic| name.ends_with(atomic)) {
                 schema.insert("x-kubernetes-map-type".to_owned(), "atomic".into());
             }
         }
@@ -92,7 +92,22 @@ const META_LIST: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 const GVK: &str = "x-kubernetes-group-version-kind";
 
 /// Types with `x-kubernetes-map-type: atomic`.
-const ATOMIC: &str = ".ConfigMapKeySelector .LabelSelector .LocalObjectReference .NodeSelector .NodeSelectorTerm .ObjectFieldSelector .ObjectReference .OwnerReference .ResourceFieldSelector .SecretKeySelector .SecretReference .TopologySelectorTerm .TypedLocalObjectReference .ScopeSelector";
+const ATOMIC: [&str; 14] = [
+    ".ConfigMapKeySelector",
+    ".LabelSelector",
+    ".LocalObjectReference",
+    ".NodeSelector",
+    ".NodeSelectorTerm",
+    ".ObjectFieldSelector",
+    ".ObjectReference",
+    ".OwnerReference",
+    ".ResourceFieldSelector",
+    ".SecretKeySelector",
+    ".SecretReference",
+    ".TopologySelectorTerm",
+    ".TypedLocalObjectReference",
+    ".ScopeSelector",
+];
 
 /// Corrects the required fields and adds their defaults.
 fn required(schema: &mut Object) {

@@ -164,7 +164,7 @@ fn messages(arguments: &[&str]) -> Option<String> {
 #[test]
 fn the_fields_are_those_of_gos_types() {
     if let Some(expected) = messages(&[]) {
-        let file = include_str!("../../resources/messages.json");
+        let file = include_str!("../../messages.json");
         assert!(
             file == expected,
             "write it again: go run ./messages, in tests/real-cluster"

@@ -9,7 +9,6 @@ use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, L
 use super::functions::TYPES;
 use super::repair::OPTIONAL_FIELD;
 use super::types::{self, Type};
-use crate::object::has_word;
 use crate::schema::node::Node;
 
 /// The meaning of `self` in an expression.
@@ -113,7 +112,7 @@ impl<'a, 's> Checker<'a, 's> {
             },
             Expr::Ident(name) => match self.variable(name) {
                 Some(found) => found.clone(),
-                None if has_word(TYPES, name) => Type::Dyn,
+                None if TYPES.contains(&name.as_str()) => Type::Dyn,
                 None => self.undeclared(name, name),
             },
             Expr::Select(select) => {

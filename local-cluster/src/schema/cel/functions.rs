@@ -41,13 +41,23 @@ pub(super) static BASE: LazyLock<Context<'static>> = LazyLock::new(|| {
     context.add_function("matches", matches);
     context.add_function("string", string);
     context.add_function("bool", bool_of);
-    for name in TYPES.split(' ') {
-        context.add_variable_from_value(name, type_value(name));
+    for name in TYPES {
+        context.add_variable_from_value(*name, type_value(name));
     }
     context
 });
 
-pub(super) const TYPES: &str = "bool bytes double int list map null_type string uint";
+pub(super) const TYPES: &[&str] = &[
+    "bool",
+    "bytes",
+    "double",
+    "int",
+    "list",
+    "map",
+    "null_type",
+    "string",
+    "uint",
+];
 
 fn tick(_: &FunctionContext<'_, '_>) -> Result<Value, ExecutionError> {
     let left = ROUNDS.get();

@@ -9,24 +9,11 @@ use lbcf_controller::Options;
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE};
 use lbcf_e2e::{DriverProxy, World};
 use serde_json::{Value, json};
-use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// A world with a load balancer and a controller behind a proxy.
-async fn setup(options: Options) -> (World, DriverProxy, JoinHandle<()>) {
-    let mut world = World::bare().await;
-    // A call that fails costs a write, and on a starved machine those of ten seconds do fail.
-    world.webhook_timeout = Some(Duration::from_secs(60));
-    let proxy = world.start_proxy().await;
-    let controller = world.start(options);
-    world.create_driver().await;
-    world.create(&manifests::load_balancer(LB)).await;
-    (world, proxy, controller)
-}
-
-/// The same with a service without a selector, and a group on its endpoints.
+/// [`World::behind_proxy`] with a service without a selector, and a group on its endpoints.
 async fn setup_by_hand(options: Options) -> (World, DriverProxy, JoinHandle<()>) {
-    let (world, proxy, controller) = setup(options).await;
+    let (world, proxy, controller) = World::behind_proxy(options).await;
     let service = manifests::service_without_selector(SERVICE);
     world.create(&service).await;
     let group = manifests::endpoint_group(GROUP, SERVICE, &[LB]);

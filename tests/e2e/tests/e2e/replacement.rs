@@ -16,12 +16,7 @@ const GREEN: [&str; 2] = ["green-0", "green-1"];
 
 /// A world whose blue pods will be registered, with green ones beside them.
 async fn setup(options: Options) -> (World, DriverProxy, JoinHandle<()>) {
-    let mut world = World::bare().await;
-    world.webhook_timeout = Some(Duration::from_secs(60));
-    let proxy = world.start_proxy().await;
-    let controller = world.start(options);
-    world.create_driver().await;
-    world.create(&manifests::load_balancer(LB)).await;
+    let (world, proxy, controller) = World::behind_proxy(options).await;
     world.create_pods(BLUE.len()).await;
     for name in GREEN {
         let mut pod = manifests::pod(name);
@@ -56,7 +51,21 @@ fn hold(proxy: &DriverProxy, webhook: &'static str) -> Latch {
 
 /// Waits until a webhook has been called so often.
 async fn until_requested(proxy: &DriverProxy, webhook: &str, calls: usize) {
-    until_is(webhook, calls, async || proxy.calls_of(webhook).len()).await;
+    until(&format!("{calls} calls of {webhook}"), async || {
+        (proxy.calls_of(webhook).len() >= calls).then_some(())
+    })
+    .await;
+}
+
+/// A replacement that has begun: the green pods are being registered until the latch opens.
+async fn begun() -> (World, DriverProxy, JoinHandle<()>, Latch) {
+    let (world, proxy, controller) = setup_group(World::quick()).await;
+    let latch = hold(&proxy, ENSURE);
+    let registered = proxy.calls_of(ENSURE).len();
+    select::<BackendGroup>(&world, GROUP, "green").await;
+    until_requested(&proxy, ENSURE, registered + GREEN.len()).await;
+    until_replacing::<BackendGroup>(&world, GROUP, "True").await;
+    (world, proxy, controller, latch)
 }
 
 async fn select<K: NamespacedKind>(world: &World, name: &str, app: &str) {
@@ -94,10 +103,10 @@ async fn replacing<K: NamespacedKind>(world: &World, name: &str) -> Option<(Stri
     ))
 }
 
-async fn until_replacing<K: NamespacedKind>(world: &World, name: &str, status: &str) -> String {
+async fn until_replacing<K: NamespacedKind>(world: &World, name: &str, status: &str) {
     until(&format!("Replacing is {status}"), async || {
-        let (found, began) = replacing::<K>(world, name).await?;
-        (found == status).then_some(began)
+        let (found, _) = replacing::<K>(world, name).await?;
+        (found == status).then_some(())
     })
     .await
 }
@@ -154,16 +163,13 @@ async fn d90_a_services_selector_moves_and_the_old_pods_leave_last() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d90_the_next_controller_goes_on_with_a_replacement() {
-    let (world, proxy, controller) = setup_group(World::quick()).await;
-    let latch = hold(&proxy, ENSURE);
-    select::<BackendGroup>(&world, GROUP, "green").await;
-    let began = until_replacing::<BackendGroup>(&world, GROUP, "True").await;
+    let (world, proxy, controller, latch) = begun().await;
+    let began = replacing::<BackendGroup>(&world, GROUP).await;
     kill(controller).await;
     let registered = proxy.calls_of(ENSURE).len();
     let _controller = world.start(World::quick());
     until_requested(&proxy, ENSURE, registered + GREEN.len()).await;
-    let goes_on = Some(("True".into(), began));
-    assert_eq!(replacing::<BackendGroup>(&world, GROUP).await, goes_on);
+    assert_eq!(replacing::<BackendGroup>(&world, GROUP).await, began);
     assert_eq!(proxy.calls_of(DEREGISTER).len(), 0);
     latch.open();
     world.until_targets(&GREEN, "50").await;
@@ -191,10 +197,7 @@ async fn d90_a_replacement_that_the_cloud_refuses_is_waited_for_no_longer_than_t
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d90_a_pod_that_cannot_serve_does_not_wait() {
-    let (world, proxy, _controller) = setup_group(World::quick()).await;
-    let latch = hold(&proxy, ENSURE);
-    select::<BackendGroup>(&world, GROUP, "green").await;
-    until_replacing::<BackendGroup>(&world, GROUP, "True").await;
+    let (world, _proxy, _controller, latch) = begun().await;
     world.delete::<Pod>(NAMESPACE, "web-0").await;
     world.until_targets(&["web-1"], "50").await;
     world.set_ready("web-1", false).await;
@@ -205,11 +208,7 @@ async fn d90_a_pod_that_cannot_serve_does_not_wait() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d90_a_selector_that_moves_back_deregisters_nothing_that_served() {
-    let (world, proxy, _controller) = setup_group(World::quick()).await;
-    let registered = proxy.calls_of(ENSURE).len();
-    let latch = hold(&proxy, ENSURE);
-    select::<BackendGroup>(&world, GROUP, "green").await;
-    until_requested(&proxy, ENSURE, registered + GREEN.len()).await;
+    let (world, proxy, _controller, latch) = begun().await;
     select::<BackendGroup>(&world, GROUP, "web").await;
     until_is("leaving", GREEN.map(str::to_owned).to_vec(), async || {
         leaving(&world).await

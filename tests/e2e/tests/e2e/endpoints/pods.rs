@@ -1,6 +1,5 @@
 //! Endpoints that are pods, in the slices that the cluster makes.
 
-use super::setup;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::DeleteParams;
 use lbcf_controller::api::{BackendGroup, BackendRecord, DeregisterPolicy, DeregisterWebhook};
@@ -11,7 +10,7 @@ use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e13_the_pods_of_a_headless_service_are_registered_as_pods_are() {
-    let (world, proxy, _controller) = setup(World::quick()).await;
+    let (world, proxy, _controller) = World::behind_proxy(World::quick()).await;
     let mut service = manifests::service_without_selector(SERVICE);
     let spec = service.spec.as_mut().unwrap();
     spec.cluster_ip = Some("None".into());
@@ -59,7 +58,7 @@ async fn e13_a_pod_that_is_gone_at_once_is_not_waited_for() {
     if lbcf_e2e::needs_embedded("slices that follow at once") {
         return;
     }
-    let (world, _proxy, _controller) = setup(lbcf_controller::Options {
+    let (world, _proxy, _controller) = World::behind_proxy(lbcf_controller::Options {
         endpoint_grace_period: std::time::Duration::from_secs(3600),
         ..World::quick()
     })
@@ -83,7 +82,7 @@ async fn e13_a_pod_that_is_gone_at_once_is_not_waited_for() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d62_the_deregister_policies_are_about_the_pods_behind_endpoints() {
-    let (world, _proxy, _controller) = setup(World::quick()).await;
+    let (world, _proxy, _controller) = World::behind_proxy(World::quick()).await;
     world.create(&manifests::service(SERVICE, 30080)).await;
     let mut group = manifests::endpoint_group(GROUP, SERVICE, &[LB]);
     group.spec.deregister_policy = Some(DeregisterPolicy::Webhook);

@@ -227,7 +227,7 @@ async fn d60_a_group_changes_between_node_ports_and_endpoints() {
     if lbcf_e2e::needs_embedded("a group on all nodes") {
         return;
     }
-    let (world, _proxy, _controller) = super::setup(World::quick()).await;
+    let (world, _proxy, _controller) = World::behind_proxy(World::quick()).await;
     world.create(&manifests::service(SERVICE, 30080)).await;
     create_slice(&world, "by-hand", &addresses(0..1)).await;
     world

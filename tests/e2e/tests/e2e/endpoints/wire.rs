@@ -1,6 +1,5 @@
 //! What a driver receives of an endpoint.
 
-use super::setup;
 use lbcf_controller::api::BackendRecord;
 use lbcf_e2e::World;
 use lbcf_e2e::manifests::{self, GROUP, LB, SERVICE};
@@ -8,7 +7,7 @@ use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e5_e11_e12_e13_e18_d69_an_endpoint_without_a_pod_is_sent_with_all_that_is_known_of_it() {
-    let (world, proxy, _controller) = setup(World::quick()).await;
+    let (world, proxy, _controller) = World::behind_proxy(World::quick()).await;
     world
         .create(&manifests::service_without_selector(SERVICE))
         .await;

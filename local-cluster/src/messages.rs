@@ -63,6 +63,14 @@ impl Field {
     }
 }
 
+/// The section and name of the metadata of every kind.
+pub(crate) const METADATA: (&str, &str) = ("meta.k8s.io/v1", "ObjectMeta");
+
+pub(crate) fn is_metadata_field(key: &str) -> bool {
+    let fields = fields_of(METADATA.0, METADATA.1);
+    fields.is_some_and(|(_, fields)| fields.values().any(|(name, _)| *name == key))
+}
+
 /// A message's section and fields; its name may begin with another section and a dot.
 pub(crate) fn fields_of(section: &str, name: &str) -> Option<(&'static str, &'static Fields)> {
     let (section, name) = name.rsplit_once('.').unwrap_or((section, name));
