@@ -98,10 +98,12 @@ fn apply_operations(
         if pointer_depth > MAX_DEPTH {
             return Err(ApiError::patch_rejected());
         }
-        // A missing value equals null: clients test for that before they add.
+        // A missing value of an object that exists equals null: clients test for that before they add.
         if let PatchOperation::Test(test) = operation
             && test.value.is_null()
             && value.pointer(test.path.as_str()).is_none()
+            && let Some(parent) = test.path.parent()
+            && value.pointer(parent.as_str()).is_some()
         {
             continue;
         }
@@ -207,7 +209,12 @@ mod tests {
             {"op": "add", "path": "/metadata/finalizers", "value": ["a/b"]},
         ]);
         let expected = Ok(json!({"metadata": {"finalizers": ["a/b"]}}));
-        assert_eq!(patched(json!({"metadata": {}}), patch), expected);
+        assert_eq!(patched(json!({"metadata": {}}), patch.clone()), expected);
+        assert_eq!(
+            patched(json!({}), patch),
+            Err(422),
+            "their object is missing"
+        );
     }
 
     #[test]

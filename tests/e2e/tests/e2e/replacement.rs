@@ -108,7 +108,7 @@ async fn until_replacing<K: NamespacedKind>(world: &World, name: &str, status: &
         let (found, _) = replacing::<K>(world, name).await?;
         (found == status).then_some(())
     })
-    .await
+    .await;
 }
 
 /// The selector moves from the blue pods to the green ones, whose registration takes time.
