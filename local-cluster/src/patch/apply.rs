@@ -10,7 +10,7 @@ use super::merge::merge;
 use super::ownership::{
     UNOWNED, changes, manager_name, reconcile_with_schema, replicas, reset, shows_none, updated,
 };
-use crate::object::{Object, object, set_managers, text, uid};
+use crate::object::{Object, at, child, object, set_managers, text, uid};
 use crate::resources::{Kind, empty_object};
 use crate::status::ApiError;
 
@@ -75,6 +75,7 @@ impl Apply {
             managers = updated(kind, managers, (None, &live), by, now);
         }
         set_managers(&mut live, Vec::new());
+        self.remove_zero_replicas(&mut live);
         reconcile_with_schema(kind, &mut managers);
         let (next, mut managers) = match self.merged(kind, &live, &desired, &managers, self.force) {
             Ok(merged) => merged,
@@ -112,6 +113,15 @@ impl Apply {
             object: next,
             managed: managers.write(),
         })
+    }
+
+    /// A scale has no field for zero replicas, so applied replicas are new to it and conflict with those of other
+    /// managers.
+    fn remove_zero_replicas(&self, live: &mut Object) {
+        let applies_replicas = at(&self.desired, &["spec", "replicas"]).is_some();
+        if self.subresource == "scale" && applies_replicas && shows_none(live) {
+            child(live, "spec").remove("replicas");
+        }
     }
 
     fn as_manager(&self, kind: &Kind, applies: bool) -> Manager {

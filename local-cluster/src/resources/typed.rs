@@ -47,6 +47,10 @@ pub(crate) fn normalise_metadata(object: &mut Object) -> Vec<String> {
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         let (section, name) = METADATA;
         normalise_message(metadata, section, name, "metadata", &mut unknown);
+        // An empty list resets the managers of built-in kinds only.
+        if metadata.get("managedFields").is_some_and(is_empty) {
+            metadata.remove("managedFields");
+        }
     }
     unknown
 }

@@ -85,6 +85,9 @@ fn validate(
     before: Option<(&Object, Part)>,
 ) -> (Vec<FieldError>, Vec<String>) {
     let mut errors = super::metadata::metadata_errors(object);
+    if let Some((before, _)) = before {
+        errors.extend(super::metadata::metadata_change_errors(before, object));
+    }
     if let Some(custom) = &kind.custom {
         let Some(schema) = custom.compiled() else {
             return (errors, Vec::new());

@@ -6,9 +6,12 @@ use serde_json::Value;
 
 use crate::field_error::{ErrorList as _, FieldError};
 use crate::names;
-use crate::object::{self, Object, entries, items, string};
+use crate::object::{self, Object, entries, finalizers, is_deleting, items, string};
 use crate::resources::{Kind, in_go_words};
 use crate::status::ApiError;
+
+/// Metadata that a deletion sets.
+pub(super) const DELETION: [&str; 2] = ["deletionTimestamp", "deletionGracePeriodSeconds"];
 
 /// Checks the types of metadata.
 pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), ApiError> {
@@ -71,6 +74,34 @@ pub(super) fn metadata_errors(object: &Object) -> Vec<FieldError> {
         errors.invalid("metadata.ownerReferences", given, &why);
     }
     errors
+}
+
+/// Errors of an update: only a deletion sets a deletion timestamp, and then no finalizers are added.
+pub(super) fn metadata_change_errors(before: &Object, next: &Object) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if is_deleting(before) {
+        let old = finalizers(before);
+        let mut new = finalizers(next);
+        new.retain(|finalizer| !old.contains(finalizer));
+        if !new.is_empty() {
+            new.sort_unstable();
+            let new: Vec<String> = new.iter().map(|f| format!("{f:?}")).collect();
+            let why = format!(
+                "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+                new.join(", ")
+            );
+            errors.forbidden("metadata.finalizers", &why);
+        }
+    } else {
+        for key in DELETION {
+            if let Some(given) = object::at(next, &["metadata", key]) {
+                let field = format!("metadata.{key}");
+                errors.invalid(field, given.clone(), "field is immutable");
+            }
+        }
+    }
+    // A cluster validates metadata twice and lists the causes twice.
+    [errors.clone(), errors].concat()
 }
 
 pub(crate) fn check_name(kind: &Kind, object: &Object) -> Result<(), ApiError> {

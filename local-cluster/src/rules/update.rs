@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::complete::complete;
+use super::metadata::DELETION;
 use super::options::Part;
-use crate::field_error::FieldError;
 use crate::object::{self, Object, at, child, finalizers, is_deleting};
 use crate::resources::Kind;
 use crate::status::ApiError;
@@ -25,8 +25,6 @@ const SERVER_OWNED: &[&str] = &[
     "namespace",
     "uid",
     "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
     "generation",
     "selfLink",
 ];
@@ -80,7 +78,6 @@ pub(crate) fn decide_update(
     };
     let version = Value::from(current.revision.to_string());
     child(&mut merged, "metadata").insert("resourceVersion".to_owned(), version);
-    check_new_finalizers(kind, &before, &merged)?;
     let warnings = complete(kind, &mut merged, Some((&before, part)))?;
     if kind.has_generation
         && part != Part::Status
@@ -166,27 +163,30 @@ fn check_preconditions(kind: &Kind, current: &Stored, next: &Object) -> Result<(
 }
 
 fn keep_server_owned(next: &mut Object, before: &Object) {
-    let meta = child(next, "metadata");
-    for key in SERVER_OWNED {
-        match at(before, &["metadata", key]) {
-            Some(value) => meta.insert((*key).to_owned(), value.clone()),
-            None => meta.remove(*key),
-        };
+    keep_metadata(next, before, SERVER_OWNED);
+    if is_deleting(before) {
+        keep_metadata(next, before, &DELETION);
     }
 }
 
 /// Metadata that a status update cannot change.
 fn keep_from_status(kind: &Kind, next: &mut Object, before: &Object) {
-    let key = match (kind.group.as_str(), kind.plural.as_str()) {
-        ("", "pods") => "ownerReferences",
-        ("apps", "deployments") => "labels",
-        _ => return,
+    let keys: &[&str] = match (kind.group.as_str(), kind.plural.as_str()) {
+        ("", "pods") => &["ownerReferences", "deletionTimestamp"],
+        ("apps", "deployments") => &["labels"],
+        _ => &[],
     };
+    keep_metadata(next, before, keys);
+}
+
+fn keep_metadata(next: &mut Object, before: &Object, keys: &[&str]) {
     let meta = child(next, "metadata");
-    match at(before, &["metadata", key]) {
-        Some(value) => meta.insert(key.to_owned(), value.clone()),
-        None => meta.remove(key),
-    };
+    for key in keys {
+        match at(before, &["metadata", key]) {
+            Some(value) => meta.insert((*key).to_owned(), value.clone()),
+            None => meta.remove(*key),
+        };
+    }
 }
 
 /// `spec.finalizers` changes through the `finalize` subresource only.
@@ -197,29 +197,6 @@ fn keep_namespace_finalizers(kind: &Kind, next: &mut Object, before: &Object) {
     if let Some(list) = at(before, &["spec", "finalizers"]) {
         child(next, "spec").insert("finalizers".to_owned(), list.clone());
     }
-}
-
-fn check_new_finalizers(kind: &Kind, before: &Object, next: &Object) -> Result<(), ApiError> {
-    if !is_deleting(before) {
-        return Ok(());
-    }
-    let old = finalizers(before);
-    let mut new: Vec<String> = finalizers(next)
-        .into_iter()
-        .filter(|f| !old.contains(f))
-        .map(|f| format!("{f:?}"))
-        .collect();
-    if new.is_empty() {
-        return Ok(());
-    }
-    new.sort_unstable();
-    let why = format!(
-        "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
-        new.join(", ")
-    );
-    let error = FieldError::forbidden("metadata.finalizers", &why);
-    // A cluster validates metadata twice and lists the cause twice.
-    ApiError::check(kind, object::name(next), &[error.clone(), error])
 }
 
 /// The fields whose changes the generation counts: all but metadata and, with a status subresource, status.

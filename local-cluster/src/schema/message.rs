@@ -43,7 +43,7 @@ pub(crate) fn float_text(float: f64) -> String {
         return text;
     };
     match exponent.parse::<i32>() {
-        Ok(exponent) if !(-4..21).contains(&exponent) => {
+        Ok(exponent) if !(-4..6).contains(&exponent) => {
             let sign = if exponent < 0 { '-' } else { '+' };
             format!("{digits}e{sign}{:02}", exponent.abs())
         }
@@ -226,7 +226,8 @@ mod tests {
             (json!(5.0), "5"),
             (json!(0.5), "0.5"),
             (json!(1e21), "1e+21"),
-            (json!(123_456_789.25), "123456789.25"),
+            (json!(123_456.5), "123456.5"),
+            (json!(123_456_789.25), "1.2345678925e+08"),
             (json!(0.000_01), "1e-05"),
             (json!("a\"b\u{1}ä"), "\"a\\\"b\\x01ä\""),
             (json!(true), "true"),

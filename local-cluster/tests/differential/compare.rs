@@ -312,7 +312,8 @@ fn normalised(text: &str) -> Vec<String> {
     static GO: LazyLock<Regex> = LazyLock::new(|| {
         let parts = [
             r"json: cannot unmarshal \w+[^,]* into Go [^,(]*|unrecognized type: \w+|cannot (?:restore \w+ from:? \w+|convert \w+ to \w+)",
-            r#"(?P<patched>Invalid value: )"\{.*\}""#,
+            r#"(?P<patched>Invalid value: )"(?:\{.*\}|map\[.*\])""#,
+            r#"(?P<given>Invalid value: )\{"Rule":(?P<rule>"[^"]*"),.*?\}(?P<failed>: compilation failed)"#,
             r"Invalid value: (?:\[.*?\]|null)(?P<versions>: must have exactly one version|: Only one reference)",
             r"(?P<text>parsing time|yaml: ).*",
             r"(?P<accessor>accessor error): .*? (?:expected (?:int64|map\[string\]interface\{\})|another type)",
@@ -327,7 +328,7 @@ fn normalised(text: &str) -> Vec<String> {
     let text = text.split("\n@@ ").next().unwrap_or_default();
     let text = GO.replace_all(
         text,
-        "$patched$versions$text$accessor$pattern$missing$typed",
+        "$patched$given$rule$failed$versions$text$accessor$pattern$missing$typed",
     );
     let text = without_generated(&text);
     let parts = text

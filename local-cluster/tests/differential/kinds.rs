@@ -156,6 +156,12 @@ impl Kind {
         )
     }
 
+    /// The resource is its own, or a subresource.
+    pub(super) fn has(&self, resource: &str) -> bool {
+        let mut parts = self.subresources.iter();
+        resource == self.resource("") || parts.any(|part| resource == self.resource(part))
+    }
+
     pub(super) fn api_version(&self, version: &str) -> String {
         match self.group_name() {
             Some(group) => format!("{group}/{version}"),
