@@ -12,6 +12,7 @@ mod reconcile;
 mod replacement;
 mod service;
 mod status;
+mod unready;
 mod verdict;
 mod waiting;
 

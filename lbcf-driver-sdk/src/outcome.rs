@@ -4,7 +4,7 @@ mod or;
 
 pub use or::{OrOutcome, RetryAfter};
 
-use crate::webhook::Status;
+use crate::webhook::{NOT_FOUND, Status};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ pub struct HookError {
     status: Status,
     message: String,
     delay: Option<Duration>,
+    is_not_found: bool,
     source: Option<Source>,
 }
 
@@ -30,7 +31,17 @@ impl HookError {
             status: Status::Fail,
             message: message.into(),
             delay: None,
+            is_not_found: false,
             source: None,
+        }
+    }
+
+    /// The failure of an operation on a load balancer that does not exist any more, because somebody else has deleted it.
+    /// After `ensure_load_balancer` the controller creates it again. Removals succeed where nothing is left.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self {
+            is_not_found: true,
+            ..Self::fail(message)
         }
     }
 
@@ -40,6 +51,7 @@ impl HookError {
             status: Status::Running,
             message: message.into(),
             delay: None,
+            is_not_found: false,
             source: None,
         }
     }
@@ -61,6 +73,13 @@ impl HookError {
     pub fn because(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into().into());
         self
+    }
+
+    pub(crate) const fn reason(&self) -> &'static str {
+        match self.is_not_found {
+            true => NOT_FOUND,
+            false => "",
+        }
     }
 
     /// Either `Fail` or `Running`, never `Succ`.
@@ -109,6 +128,7 @@ impl From<Rejection> for HookError {
             status: Status::Fail,
             message: rejection.message,
             delay: None,
+            is_not_found: false,
             source: rejection.source,
         }
     }

@@ -247,26 +247,33 @@ proptest! {
         round_trips(&ValidateBackendResponse { succ, msg: text() })?;
         round_trips(&JudgePodDeregisterResponse { succ, msg: text(), do_not_deregister })?;
         round_trips(&CreateLoadBalancerResponse {
-            status, msg: text(), min_retry_delay_in_seconds, lb_info: map.clone(),
+            status, msg: text(), min_retry_delay_in_seconds, reason: text(), lb_info: map.clone(),
         })?;
-        round_trips(&EnsureLoadBalancerResponse { status, msg: text(), min_retry_delay_in_seconds })?;
-        round_trips(&DeleteLoadBalancerResponse { status, msg: text(), min_retry_delay_in_seconds })?;
+        round_trips(&EnsureLoadBalancerResponse {
+            status, msg: text(), min_retry_delay_in_seconds, reason: text(),
+        })?;
+        round_trips(&DeleteLoadBalancerResponse {
+            status, msg: text(), min_retry_delay_in_seconds, reason: text(),
+        })?;
         round_trips(&GenerateBackendAddrResponse {
-            status, msg: text(), min_retry_delay_in_seconds, backend_addr,
+            status, msg: text(), min_retry_delay_in_seconds, reason: text(), backend_addr,
         })?;
         round_trips(&EnsureBackendResponse {
-            status, msg: text(), min_retry_delay_in_seconds, injected_info: map,
+            status, msg: text(), min_retry_delay_in_seconds, reason: text(), injected_info: map,
         })?;
         round_trips(&ListBackendsResponse {
-            status, msg: text(), min_retry_delay_in_seconds, backends,
+            status, msg: text(), min_retry_delay_in_seconds, reason: text(), backends,
         })?;
-        round_trips(&DeregisterBackendResponse { status, msg, min_retry_delay_in_seconds })?;
+        round_trips(&DeregisterBackendResponse {
+            status, msg: text(), min_retry_delay_in_seconds, reason: text(),
+        })?;
     }
 
     #[test]
     fn d1_delays_have_two_types_and_two_names(seconds in any::<i32>()) {
         let expected = DeleteLoadBalancerResponse {
             status: Status::Running, msg: String::new(), min_retry_delay_in_seconds: seconds,
+            reason: String::new(),
         };
         for name in ["minRetryDelayInSeconds", "minRetryDelayinSeconds"] {
             for delay in [json!(seconds), json!(seconds.to_string())] {

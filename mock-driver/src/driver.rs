@@ -110,7 +110,11 @@ impl Driver for ClbDriver {
     ) -> Result<(), HookError> {
         let cloud = self.cloud.for_call(request.dry_run);
         let attributes = fields::write("attributes", &request.attributes)?;
-        Ok(cloud.set_attributes(&request.lb_info.into(), attributes)?)
+        let set = cloud.set_attributes(&request.lb_info.into(), attributes);
+        set.map_err(|error| match error {
+            CloudError::Unavailable(unavailable) => unavailable.into(),
+            CloudError::Rejected(not_found) => HookError::not_found(not_found.to_string()),
+        })
     }
 
     async fn delete_load_balancer(

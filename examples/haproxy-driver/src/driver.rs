@@ -10,7 +10,7 @@ use lbcf_driver_sdk::request::{
     GenerateBackendAddr, ListBackends, ListedBackend,
 };
 use lbcf_driver_sdk::webhook::{self, StringMap};
-use lbcf_driver_sdk::{Driver, HookError, OrOutcome as _};
+use lbcf_driver_sdk::{Driver, HookError};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
@@ -60,7 +60,8 @@ impl HaproxyDriver {
         let gone = format!(
             "HAProxy has no load balancer at {listener} for this LoadBalancer: was its file deleted?"
         );
-        self.find(lb_info).await?.or_fail(gone)
+        let found = self.find(lb_info).await?;
+        found.ok_or_else(|| HookError::not_found(gone))
     }
 
     /// Writes the file, after `haproxy -c` has accepted it if its structure differs, then changes `server`

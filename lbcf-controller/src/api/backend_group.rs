@@ -89,6 +89,12 @@ pub struct BackendGroupSpec {
     /// `IfNotRunning` or `Webhook`. A pod that is being deleted is always deregistered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deregister_policy: Option<DeregisterPolicy>,
+    /// Number of pods or endpoints that stay registered although they are not Ready, when fewer would be left
+    /// otherwise. It is about readiness alone: pods that are deleted or have ended, and those that are not
+    /// selected any more, are deregistered all the same. Default 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub min_registered: Option<i32>,
     /// The driver that decides about pods that are not Ready. Required where `deregisterPolicy` is
     /// `Webhook`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,6 +118,11 @@ impl BackendGroupSpec {
 
     pub(crate) fn static_addresses(&self) -> &[String] {
         &self.static_addresses
+    }
+
+    pub(crate) fn min_registered(&self) -> usize {
+        let number = self.min_registered.unwrap_or_default();
+        number.try_into().unwrap_or_default()
     }
 
     pub(crate) fn ensure_policy(&self) -> Option<EnsurePolicy> {

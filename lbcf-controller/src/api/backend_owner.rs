@@ -37,6 +37,9 @@ pub(crate) trait BackendOwner: Send + Sync {
 
     fn deregister_policy(&self) -> Option<DeregisterPolicy>;
 
+    /// The number of backends that stay registered, ready or not.
+    fn min_registered(&self) -> usize;
+
     fn deregister_webhook(&self) -> Option<&DeregisterWebhook>;
 
     /// The Service whose endpoints are the backends.
@@ -96,6 +99,10 @@ macro_rules! backend_owner {
 
             fn deregister_policy(&self) -> Option<DeregisterPolicy> {
                 self.spec.deregister_policy
+            }
+
+            fn min_registered(&self) -> usize {
+                self.spec.min_registered()
             }
 
             fn deregister_webhook(&self) -> Option<&DeregisterWebhook> {

@@ -97,6 +97,11 @@ impl BindSpec {
         &[]
     }
 
+    /// Only groups have the option.
+    pub(crate) const fn min_registered(&self) -> usize {
+        0
+    }
+
     /// The policy of its records and load balancers: `minPeriod` takes precedence over the seconds.
     pub(crate) fn ensure_policy(&self) -> Option<EnsurePolicy> {
         let policy = self.ensure_policy.as_ref()?;

@@ -32,8 +32,10 @@ pub mod condition_types {
     /// BackendGroup and Bind: backends that are no longer wanted wait until those that replace them are
     /// registered. Its transition time is when that began. Absent from what never replaced any.
     pub const REPLACING: &str = "Replacing";
-    /// LoadBalancer that is being deleted: always `False`, with the reason why it still exists
-    ///. Absent as long as its deletion is not delayed.
+    /// BackendGroup and Bind: backends that are not Ready stay registered, because too few would be left.
+    /// Absent from what never kept any.
+    pub const UNREADY_KEPT: &str = "UnreadyKept";
+    /// LoadBalancer that is being deleted: always `False`, with the reason why it still exists. Absent as long as its deletion is not delayed.
     pub const DELETED: &str = "Deleted";
 }
 
@@ -43,6 +45,8 @@ pub mod reasons {
     pub const OPERATION_FAILED: &str = "OperationFailed";
     /// `createLoadBalancer` has begun or is running.
     pub const CREATING: &str = "Creating";
+    /// The driver says that the load balancer does not exist any more, so that it is created again.
+    pub const LOAD_BALANCER_GONE: &str = "LoadBalancerGone";
     /// Bind: the driver responded to `createLoadBalancer` with `Fail`.
     pub const CREATE_FAILED: &str = "CreateFailed";
     /// Bind: `ensureLoadBalancer` is running.
@@ -97,6 +101,8 @@ pub mod reasons {
     pub const AWAITING_REPLACEMENT: &str = "AwaitingReplacement";
     /// BackendGroup and Bind: backends left before what replaces them was registered.
     pub const REPLACEMENT_TIMED_OUT: &str = "ReplacementTimedOut";
+    /// BackendGroup and Bind: most backends became unready at once, or less than `minRegistered` would be left.
+    pub const TOO_MANY_UNREADY: &str = "TooManyUnready";
     /// BackendGroup and Bind: some BackendRecords are not registered; each says why.
     pub const REGISTERING: &str = "Registering";
     /// BackendGroup and Bind: some selected pods are not Ready, and so not registered.

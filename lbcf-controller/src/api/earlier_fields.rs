@@ -43,8 +43,7 @@ pub(crate) fn list_port(pods: &mut Map<String, Value>) -> Option<RewrittenField>
     })
 }
 
-/// `portNumber` becomes `port` if that is not set. Without either number `port` stays absent
-///.
+/// `portNumber` becomes `port` if that is not set. Without either number `port` stays absent.
 pub(crate) fn rename_port_number(port: &mut Value) -> Option<RewrittenField> {
     let port = port.as_object_mut()?;
     let old = port.remove("portNumber")?;

@@ -2,6 +2,7 @@
 
 use super::{Condition, ServiceClass, nullable};
 use kube::CustomResource;
+use lbcf_driver_sdk::webhook::HealthzResponse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,4 +86,17 @@ pub struct LoadBalancerDriverStatus {
     #[serde(default, with = "nullable")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
+    /// What the driver can do beyond the webhooks that it must serve, by its last response to `healthz`. `cancel`: an
+    /// `ensureBackend` takes back a `deregisterBackend` that is running.
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub features: Vec<String>,
+}
+
+impl LoadBalancerDriver {
+    /// True if the driver says that `ensureBackend` takes back a `deregisterBackend` that is running.
+    pub(crate) fn can_cancel(&self) -> bool {
+        let features = self.status.as_ref().map(|status| &status.features);
+        features.is_some_and(|features| features.iter().any(|it| it == HealthzResponse::CANCEL))
+    }
 }

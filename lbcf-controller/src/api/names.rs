@@ -179,6 +179,13 @@ impl OwnerName<'_> {
     }
 }
 
+/// The other name for a record, while one that is being deleted has the first.
+#[must_use]
+pub(crate) fn other_name(name: &str) -> String {
+    // No other text that is hashed has a single slash.
+    md5_hex(&format!("again/{name}"))
+}
+
 /// The name of the record for a static address.
 #[must_use]
 pub fn static_record_name(lb: &str, group: &str, addr: &str) -> String {

@@ -1,6 +1,6 @@
 //! The class of Services whose load balancers a driver provides.
 
-use super::{ServiceMode, StringMap, nullable};
+use super::{DeregisterPolicy, EnsurePolicy, ServiceMode, StringMap, nullable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -43,6 +43,18 @@ pub struct ServiceClass {
     #[serde(default, skip_serializing_if = "StringMap::is_empty")]
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub parameters: StringMap,
+    /// `ensurePolicy` of the LoadBalancers and the BackendGroups: with `Always`, a change in the cloud is noticed and
+    /// undone. By default it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ensure_policy: Option<EnsurePolicy>,
+    /// `deregisterPolicy` of the BackendGroups; `Webhook` asks the driver of this class. Default `IfNotReady`. Both
+    /// this and `minRegistered` are about the mode `Endpoints`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deregister_policy: Option<DeregisterPolicy>,
+    /// `minRegistered` of the BackendGroups. Default 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub min_registered: Option<i32>,
     /// Which keys of `lbInfo` have the address that the Service's status shows. By default it is
     /// `address`, an IP address or a host name.
     #[serde(default, skip_serializing_if = "Option::is_none")]

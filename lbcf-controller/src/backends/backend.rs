@@ -1,5 +1,5 @@
-//! One backend of an owner, and its record at a load balancer: one for each pod's port, node
-//!, endpoint or address.
+//! One backend of an owner, and its record at a load balancer: one for each pod's port, node,
+//! endpoint or address.
 
 use super::service::{EndpointPort, NodePort};
 use crate::api::{
@@ -59,17 +59,16 @@ impl Labels {
 }
 
 impl Backend<'_> {
-    /// The names that its record may have; the first unless another owner's record has it.
-    pub(crate) fn record_names(&self, owner: &Owner, lb: &str) -> Vec<String> {
+    /// The names that its record may have; the first unless another record has it, which is another owner's or is
+    /// being deleted.
+    pub(crate) fn record_names(&self, owner: &Owner, lb: &str) -> [String; 2] {
         let name = &owner.key().name;
-        match self {
+        let first = match self {
             Self::Pod { pod, port } => match owner {
-                Owner::Group(_) => {
-                    vec![names::pod_record_name(lb, name, &pod.uid, port.0, &port.1)]
-                }
+                Owner::Group(_) => names::pod_record_name(lb, name, &pod.uid, port.0, &port.1),
                 Owner::Bind(_) => {
                     let (pod, ip) = (&pod.key.name, &pod.ip);
-                    names::bind_record_names(name, lb, pod, ip, &port.1, port.0).to_vec()
+                    return names::bind_record_names(name, lb, pod, ip, &port.1, port.0);
                 }
             },
             Self::Node {
@@ -79,16 +78,18 @@ impl Backend<'_> {
             } => {
                 let port = (port.port.0, port.port.1.as_str());
                 let owner = owner.name();
-                vec![owner.service_record(lb, service, port, &node.key.name)]
+                owner.service_record(lb, service, port, &node.key.name)
             }
             Self::Endpoint { service, endpoint } => {
                 let target = endpoint.found.endpoint.pod.as_ref();
                 let target = target.map_or("", |pod| &*pod.uid);
                 let backend = endpoint_of(service, endpoint);
-                vec![endpoint_record_name(owner, lb, &backend, target)]
+                endpoint_record_name(owner, lb, &backend, target)
             }
-            Self::Static(addr) => vec![names::static_record_name(lb, name, addr)],
-        }
+            Self::Static(addr) => names::static_record_name(lb, name, addr),
+        };
+        let other = names::other_name(&first);
+        [first, other]
     }
 
     /// A new record in its owner's namespace. It has its finalizer from the beginning, so that it

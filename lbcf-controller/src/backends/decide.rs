@@ -18,6 +18,8 @@ pub(crate) struct BackendsState {
     pub load_balancers: BTreeMap<String, LoadBalancerUse>,
     pub candidates: Candidates,
     pub records: Vec<Arc<BackendRecord>>,
+    /// The names of those that are being deleted, and whose deregistration the driver can cancel.
+    pub revocable: BTreeSet<String>,
 }
 
 /// The pods, nodes, endpoints or addresses that may be backends.
@@ -58,26 +60,23 @@ fn desired(state: &BackendsState) -> DesiredRecords {
     let (owner, object) = (&state.owner, &*state.object);
     let mut desired = DesiredRecords {
         kept: awaited(state),
+        revocable: state.revocable.clone(),
         ..DesiredRecords::default()
     };
     let backends = backends(state);
     for lb in usable(&state.load_balancers) {
         for (backend, eligibility) in &backends {
-            let mut names = backend.record_names(owner, lb.0).into_iter();
-            let Some(name) = names.next() else {
-                continue;
-            };
+            let [name, other] = backend.record_names(owner, lb.0);
             match eligibility {
                 Eligibility::Registered => {
                     let record = backend.record(owner, object, name.clone(), lb);
                     desired.records.insert(name.clone(), record);
                 }
                 Eligibility::Kept => drop(desired.kept.insert(name.clone())),
+                Eligibility::Unready => drop(desired.unready.insert(name.clone())),
                 Eligibility::Deregistered => continue,
             }
-            desired
-                .aliases
-                .extend(names.map(|other| (other, name.clone())));
+            desired.aliases.insert(other, name);
         }
     }
     desired

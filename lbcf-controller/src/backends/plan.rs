@@ -3,7 +3,7 @@
 
 use super::backend::source_of;
 use crate::api::{BackendRecord, EnsurePolicy, ObjectExt, PodBackendRecord, StringMap};
-use crate::index::{Lookup, Owner, Unit, controller_of, unit_of};
+use crate::index::{Lookup, Owner, Unit, controller_of, counts_as_registered, unit_of};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::Protocol;
@@ -13,10 +13,12 @@ use std::sync::Arc;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct RecordPlan {
     pub delete: Vec<Arc<BackendRecord>>,
+    /// Registered ones whose backends are not ready, which is the only reason to delete them.
+    pub unready: Vec<Arc<BackendRecord>>,
     /// The old states, and the new ones, which have another spec, other labels, or an owner.
     pub update: Vec<(Arc<BackendRecord>, BackendRecord)>,
     pub create: Vec<BackendRecord>,
-    /// By names of records to create: the name to use instead where another owner's record has it.
+    /// By names of records to create: the other name that they may have.
     pub other_names: BTreeMap<String, String>,
 }
 
@@ -36,8 +38,45 @@ pub(crate) struct DesiredRecords {
     pub records: BTreeMap<String, BackendRecord>,
     /// The names of records that are kept if they exist, and not created otherwise.
     pub kept: BTreeSet<String>,
+    /// The names of records whose backends are not ready, and deregistered for no other reason.
+    pub unready: BTreeSet<String>,
     /// Other names that a record may have, and its name here.
     pub aliases: BTreeMap<String, String>,
+    /// The names of records that are being deleted, and beside which a new one cancels the deregistration.
+    pub revocable: BTreeSet<String>,
+}
+
+impl DesiredRecords {
+    /// Takes out those whose backends have records that are being deleted. They are created when those are removed, or
+    /// now, under the name that is free, if that cancels the deregistration.
+    fn take_cancelling(
+        &mut self,
+        deleting: &[&Arc<BackendRecord>],
+        other_names: &BTreeMap<String, String>,
+    ) -> Vec<BackendRecord> {
+        let taken: BTreeSet<String> = deleting.iter().map(|it| it.name_any()).collect();
+        let mut cancelling = Vec::new();
+        for record in deleting {
+            let name = record.name_any();
+            let first = self.aliases.get(&name).unwrap_or(&name);
+            let Some(mut new) = self.records.remove(first) else {
+                continue;
+            };
+            let free = if name == *first {
+                other_names.get(first)
+            } else {
+                Some(first)
+            };
+            if self.revocable.contains(&name)
+                && is_same_backend(record, &new)
+                && let Some(free) = free.filter(|name| !taken.contains(*name))
+            {
+                new.metadata.name = Some(free.clone());
+                cancelling.push(new);
+            }
+        }
+        cancelling
+    }
 }
 
 /// Settings of an owner that each of its records has.
@@ -58,26 +97,29 @@ pub(crate) fn compare(
     is_unknown: impl Fn(&BackendRecord) -> bool,
 ) -> RecordPlan {
     let mut plan = RecordPlan::default();
+    let (deleting, existing): (Vec<_>, Vec<_>) = existing.iter().partition(|it| it.is_deleting());
     for record in existing {
         let name = record.metadata.name.as_deref().unwrap_or_default();
         let name = desired.aliases.get(name).map_or(name, String::as_str);
-        let new = desired.records.remove(name);
-        if record.is_deleting() {
-            continue; // A new record is created when this one is removed.
-        }
-        match new {
+        match desired.records.remove(name) {
             Some(new) if !is_same_backend(record, &new) => plan.delete.push(Arc::clone(record)),
             Some(new) => plan.update.extend(updated(record, settings, Some(&new))),
             None if desired.kept.contains(name) => {
                 plan.update.extend(updated(record, settings, None));
             }
             None if is_unknown(record) => {}
+            None if desired.unready.contains(name) && counts_as_registered(record) => {
+                plan.unready.push(Arc::clone(record));
+            }
             None => plan.delete.push(Arc::clone(record)),
         }
     }
-    plan.create = desired.records.into_values().collect();
-    let names = desired.aliases.into_iter();
-    plan.other_names = names.map(|(other, name)| (name, other)).collect();
+    let names = desired.aliases.iter();
+    plan.other_names = names
+        .map(|(other, name)| (name.clone(), other.clone()))
+        .collect();
+    plan.create = desired.take_cancelling(&deleting, &plan.other_names);
+    plan.create.extend(desired.records.into_values());
     plan
 }
 
@@ -166,7 +208,8 @@ impl TakenNames {
         let mut other_names = std::mem::take(&mut plan.other_names);
         plan.create.retain_mut(|record| {
             let mut holder = find(record);
-            if is_of_other_owner(&holder, record)
+            if can_collide(record)
+                && is_of_other_owner(&holder, record)
                 && let Some(other) = other_names.remove(&record.name_any())
             {
                 record.metadata.name = Some(other);
@@ -198,6 +241,11 @@ pub(crate) fn taken_message(first: &str, others: usize) -> String {
         others => format!(", and {others} more"),
     };
     format!("a backend is not registered until the record of its name is gone: {first}{others}")
+}
+
+/// True if a record of another Bind can have the same name, as the original's names can collide.
+fn can_collide(record: &BackendRecord) -> bool {
+    matches!(Owner::of(record), Some(Owner::Bind(_)))
 }
 
 fn is_of_other_owner(holder: &Lookup<Arc<BackendRecord>>, record: &BackendRecord) -> bool {

@@ -2,12 +2,14 @@ use crate::api::{BackendOwner, DeregisterPolicy, PortSelector};
 use crate::index::{Owner, PodView};
 use crate::runtime::verdicts::DeregisterVerdict;
 
-/// The decision about a backend: registered, kept or deregistered.
+/// The decision about a backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Eligibility {
     Registered,
     /// It stays registered if it is, and is not registered otherwise.
     Kept,
+    /// It is deregistered because it is not ready, and for no other reason.
+    Unready,
     Deregistered,
 }
 
@@ -31,19 +33,23 @@ pub(crate) fn eligibility_of_unready(
     policy: Option<DeregisterPolicy>,
     verdict: &DeregisterVerdict,
 ) -> Eligibility {
-    let is_kept = pod.is_some_and(|pod| {
-        !pod.deleting
-            && !pod.finished
-            && match policy.unwrap_or_default() {
-                DeregisterPolicy::IfNotReady => false,
-                DeregisterPolicy::IfNotRunning => pod.is_running(),
-                DeregisterPolicy::Webhook => verdict.keeps(pod),
-            }
-    });
-    if is_kept {
-        Eligibility::Kept
-    } else {
-        Eligibility::Deregistered
+    if pod.is_some_and(|pod| pod.deleting || pod.finished) {
+        return Eligibility::Deregistered;
+    }
+    let is_kept = match policy.unwrap_or_default() {
+        DeregisterPolicy::IfNotReady => {
+            let is_running = pod.is_none_or(PodView::is_running);
+            return match is_running {
+                true => Eligibility::Unready,
+                false => Eligibility::Deregistered,
+            };
+        }
+        DeregisterPolicy::IfNotRunning => pod.is_some_and(PodView::is_running),
+        DeregisterPolicy::Webhook => pod.is_some_and(|pod| verdict.keeps(pod)),
+    };
+    match is_kept {
+        true => Eligibility::Kept,
+        false => Eligibility::Deregistered,
     }
 }
 

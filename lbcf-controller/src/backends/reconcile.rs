@@ -5,11 +5,16 @@ use super::execute::{PlanOutcome, execute, may_adopt};
 use super::hold::{advance, hold};
 use super::service::{CandidateNode, EndpointCandidates, SelectedService, port_of_slice, tallies};
 use super::status::{OwnerKind, report_refusal};
+use super::unready;
 use super::verdict::enqueue_verdict;
-use crate::api::{BackendRecord, DeregisterPolicy, ObjectKey, ServiceMode, ServiceSelection};
+use crate::api::{
+    BackendRecord, DeregisterPolicy, LoadBalancerDriver, ObjectExt, ObjectKey, ServiceMode,
+    ServiceSelection, names,
+};
 use crate::cluster::Regarding;
 use crate::index::{Index, NodeView, Owner, PodView, SliceEndpoint, Unit, unit_of};
 use crate::runtime::{Action, Context, Error};
+use kube::ResourceExt;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +37,7 @@ pub(crate) async fn reconcile<K: OwnerKind>(
     count_endpoints(context, &state, &batch.units);
     let mut plan = decide(&state);
     hold::<K>(context, &state, &mut plan);
+    unready::brake::<K>(context, &state, &batch.units, &mut plan);
     if !may_adopt::<K>(context, &state, &plan).await? {
         return Ok(Action::RequeueNow);
     }
@@ -53,7 +59,7 @@ pub(crate) async fn reconcile<K: OwnerKind>(
         None if state.is_deleting() => K::finish_deletion(context, owner).await,
         None => {
             let action = K::write_status(context, owner, None).await?;
-            finish::<K>(context, owner, action)
+            finish::<K>(context, &state, action)
         }
     }
 }
@@ -101,17 +107,23 @@ impl<'a> UnitBatch<'a> {
 }
 
 /// Ends the reconciliation of an owner whose units are done: retries with backoff what was held, and
-/// comes back when the wait for an endpoint that no slice has, or for a replacement, is over.
+/// comes back when the wait for an endpoint that no slice has, for a replacement, or of an unready backend is over.
 ///
 /// # Errors
 /// [`Error::NameTaken`] if something was held.
-fn finish<K: OwnerKind>(context: &Context, owner: &Owner, action: Action) -> Result<Action, Error> {
+fn finish<K: OwnerKind>(
+    context: &Context,
+    state: &BackendsState,
+    action: Action,
+) -> Result<Action, Error> {
+    let owner = &state.owner;
     let replacement = advance::<K>(context, owner);
+    let unready = unready::advance(context, owner, &*state.object);
     if context.index().release_units(owner) {
         return Err(Error::NameTaken);
     }
     let (_, next) = absences(context, owner);
-    let waits = [next, replacement].into_iter().flatten();
+    let waits = [next, replacement, unready].into_iter().flatten();
     Ok(waits.fold(action, Action::at_most))
 }
 
@@ -139,6 +151,8 @@ fn observe<K: OwnerKind>(
     let status = object.status().cloned().unwrap_or_default();
     let load_balancers = object.load_balancers(&index, &status);
     let records = index.records_of(owner, units);
+    let revocable = records.iter().filter(|it| is_revocable(&index, it));
+    let revocable = revocable.map(|record| record.name_any()).collect();
     let candidates = match (object.pods(), object.service()) {
         (Some(_), _) => {
             let pods = index.pods_of(owner, units);
@@ -174,7 +188,16 @@ fn observe<K: OwnerKind>(
         load_balancers,
         candidates,
         records,
+        revocable,
     })
+}
+
+/// True if a record is being deleted, and its driver can cancel the deregistration.
+fn is_revocable(index: &Index, record: &BackendRecord) -> bool {
+    let namespace = record.metadata.namespace.as_deref().unwrap_or_default();
+    let driver = names::resolve(namespace, &record.spec.lb_driver);
+    let driver = || index.find::<LoadBalancerDriver>(&driver);
+    record.is_deleting() && driver().is_some_and(|driver| driver.can_cancel())
 }
 
 fn nodes(

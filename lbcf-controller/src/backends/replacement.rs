@@ -34,20 +34,12 @@ pub(super) fn began(conditions: &[Condition]) -> Option<Timestamp> {
     condition.last_transition_time.as_deref()?.parse().ok()
 }
 
-/// The condition of an owner. It keeps when the replacement began, for the next process.
-pub(super) fn condition(
-    conditions: &[Condition],
-    is_replacing: bool,
-    generation: Option<i64>,
-) -> Option<Condition> {
-    let type_ = condition_types::REPLACING;
-    if is_replacing {
-        let message = "backends that are not selected any more stay registered until those that replace them are";
-        let condition = Condition::unmet(type_, reasons::AWAITING_REPLACEMENT, message, generation);
-        return Some(condition.with_status(ConditionStatus::True));
-    }
-    let is_stored = conditions.is_true(type_);
-    is_stored.then(|| Condition::unmet(type_, reasons::RESOLVED, "", generation))
+/// The condition of an owner whose backends are being replaced. It keeps when that began, for the next process.
+pub(super) fn condition(generation: Option<i64>) -> Condition {
+    let message =
+        "backends that are not selected any more stay registered until those that replace them are";
+    let (type_, reason) = (condition_types::REPLACING, reasons::AWAITING_REPLACEMENT);
+    Condition::unmet(type_, reason, message, generation).with_status(ConditionStatus::True)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::decide::usable;
 use super::plan::taken_message;
 use super::replacement;
 use super::service::SelectedService;
+use super::unready;
 use super::waiting::{BackendsView, waiting};
 use crate::api::{
     BackendOwner, BackendRecord, Condition, Conditions, NamespacedKind, ObjectExt, reasons,
@@ -130,12 +131,32 @@ pub(crate) fn counted<K: OwnerKind>(
     let wait = wait.or_else(|| waiting(&backends));
     let condition = ready(wait.as_ref(), object.meta().generation);
     let conditions = K::conditions(&mut status);
-    let is_replacing = index.is_replacing(owner);
-    let replacing = replacement::condition(conditions, is_replacing, object.meta().generation);
-    for condition in std::iter::once(condition).chain(replacing) {
+    let generation = object.meta().generation;
+    let lasting = [
+        (
+            index.is_replacing(owner),
+            replacement::condition(generation),
+        ),
+        (
+            unready::is_held(context, owner),
+            unready::condition(generation),
+        ),
+    ];
+    let lasting = lasting.map(|(lasts, condition)| while_it_lasts(conditions, lasts, condition));
+    for condition in std::iter::once(condition).chain(lasting.into_iter().flatten()) {
         *conditions = conditions.with(condition, context.now());
     }
     (status, wait)
+}
+
+/// A condition that is true, or was when it was stored.
+fn while_it_lasts(stored: &[Condition], lasts: bool, condition: Condition) -> Option<Condition> {
+    if lasts {
+        return Some(condition);
+    }
+    let (type_, generation) = (&condition.type_, condition.observed_generation);
+    let resolved = || Condition::unmet(type_, reasons::RESOLVED, "", generation);
+    stored.is_true(type_).then(resolved)
 }
 
 /// The counts of an owner that can use these load balancers.

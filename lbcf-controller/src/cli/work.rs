@@ -43,6 +43,11 @@ pub struct WorkArgs {
     #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration::parse)]
     pub replacement_timeout: Duration,
 
+    /// When more than half of at least four backends become unready within this time, the rest of these is
+    /// deregistered one by one, each after this time; 0 deregisters all at once
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse)]
+    pub readiness_brake: Duration,
+
     /// Period in which drivers that list listBackends in spec.webhooks are asked for their backends,
     /// to find those without a BackendRecord; 0 turns it off
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = audit_period)]
@@ -90,6 +95,7 @@ impl WorkArgs {
             endpoint_grace_period: self.endpoint_grace_period,
             orphan_grace_period: self.orphan_grace_period,
             replacement_timeout: self.replacement_timeout,
+            readiness_brake: self.readiness_brake,
             audit_period: self.audit_period,
             ensure_at_start: self.ensure_at_start,
             workers: self.workers,

@@ -21,6 +21,8 @@ pub(crate) struct DriverHealth {
     reason: &'static str,
     /// The same for every probe that finds the same, as each difference is written to the API server.
     message: String,
+    /// Those of its features that the controller knows; none if the response does not say.
+    features: Option<Vec<String>>,
 }
 
 impl DriverHealth {
@@ -30,12 +32,21 @@ impl DriverHealth {
             status,
             reason,
             message: message.to_owned(),
+            features: None,
         };
         let error = match response {
-            Ok(response) if response.healthy => return new(True, "", ""),
-            Ok(_) => {
+            Ok(response) => {
                 let message = "the driver responded to healthz with healthy: false";
-                return new(False, reasons::UNHEALTHY, message);
+                let health = match response.healthy {
+                    true => new(True, "", ""),
+                    false => new(False, reasons::UNHEALTHY, message),
+                };
+                let cancel = response.has_feature(HealthzResponse::CANCEL);
+                let known = cancel.then(|| HealthzResponse::CANCEL.to_owned());
+                return Self {
+                    features: Some(known.into_iter().collect()),
+                    ..health
+                };
             }
             Err(error) => error,
         };
@@ -66,6 +77,15 @@ impl DriverHealth {
             status: ConditionStatus::True,
             reason: "",
             message: String::new(),
+            features: None,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_features(self, features: &[&str]) -> Self {
+        Self {
+            features: Some(features.iter().copied().map(str::to_owned).collect()),
+            ..self
         }
     }
 
@@ -75,6 +95,7 @@ impl DriverHealth {
             status: ConditionStatus::False,
             reason: reasons::WEBHOOK_ERROR,
             message: "unreachable".to_owned(),
+            features: None,
         }
     }
 
@@ -85,6 +106,10 @@ impl DriverHealth {
 
     pub(crate) fn message(&self) -> &str {
         &self.message
+    }
+
+    pub(crate) fn features(&self) -> Option<&[String]> {
+        self.features.as_deref()
     }
 
     /// None if the driver does not say.

@@ -6,7 +6,7 @@
 mod decide;
 
 use crate::api::names::FINALIZER_DRIVER;
-use crate::api::{LoadBalancerDriver, LoadBalancerDriverStatus, ObjectKey, reasons};
+use crate::api::{LoadBalancerDriver, ObjectKey, reasons};
 use crate::cluster::EventType::{Normal, Warning};
 use crate::cluster::Regarding;
 use crate::index::{Request, RequestKey, claimant};
@@ -52,12 +52,11 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
             reporter.event(Warning, "UnreadableObject", message);
             Ok(Action::RequeueAfter(UNREADABLE_INTERVAL))
         }
-        DriverAction::SetConditions(conditions) => {
+        DriverAction::SetStatus(status) => {
             let old = driver.status.as_ref();
             let old = old.map_or(&[][..], |status| &status.conditions);
-            let change = health_change(old, &conditions);
-            let class = class_problem(old, &conditions);
-            let status = LoadBalancerDriverStatus { conditions };
+            let change = health_change(old, &status.conditions);
+            let class = class_problem(old, &status.conditions);
             context.write_status(driver, &status).await?;
             if let Some(problem) = class {
                 let reason = reasons::SERVICE_CLASS_TAKEN;

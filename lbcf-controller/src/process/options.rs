@@ -29,11 +29,13 @@ pub struct Options {
     /// Time that a backend which is not wanted any more and can still serve waits for those that replace it to be
     /// registered; default 2 min, 0 for none.
     pub replacement_timeout: Duration,
+    /// When more than half of at least four backends of an owner become unready within this time, the rest of these is
+    /// deregistered one by one, each after this time; default 30 s, 0 to deregister all at once.
+    pub readiness_brake: Duration,
     /// Period in which the backends that are registered with load balancers are compared with the
     /// BackendRecords; default 10 min, 0 for never.
     pub audit_period: Duration,
-    /// Log what would be done instead of writing, and call only drivers that accept `dryRun: true`
-    ///.
+    /// Log what would be done instead of writing, and call only drivers that accept `dryRun: true`.
     pub dry_run: bool,
     /// Number of objects that are reconciled concurrently; default 256.
     pub workers: usize,
@@ -78,6 +80,7 @@ impl Default for Options {
             orphan_grace_period: Duration::from_secs(60),
             endpoint_grace_period: Duration::from_secs(3),
             replacement_timeout: Duration::from_secs(120),
+            readiness_brake: Duration::from_secs(30),
             audit_period: Duration::from_secs(600),
             dry_run: false,
             workers: 256,

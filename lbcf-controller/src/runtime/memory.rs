@@ -4,6 +4,10 @@
 //! After a start what was stored applies again, and the rest starts from the beginning: grace periods, for example,
 //! last the whole time again.
 
+mod brake;
+
+pub(crate) use brake::{Brake, Limits};
+
 use crate::api::{Condition, ConditionStatus, EnsurePolicy, EnsurePolicyType, LoadBalancerDriver};
 use crate::index::{Owner, RequestKey, Unit};
 use crate::process::backoff::{jitter, spread};
@@ -53,6 +57,8 @@ struct Notes {
     superseded: Option<Instant>,
     /// Since when backends of the owner are being replaced; `Some(None)` if this process has ended that.
     replacing: Option<Option<Instant>>,
+    /// Backends of the owner that became unready.
+    brake: Option<Box<Brake>>,
     /// Since when addresses of the owner are in no EndpointSlice.
     absent: BTreeMap<Unit, Instant>,
 }
@@ -308,6 +314,15 @@ impl Memory {
         self.with(owner, |notes| {
             notes.replacing = notes.replacing.map(|_| None);
         });
+    }
+
+    /// The brake of an owner's backends; none if none has become unready.
+    pub(crate) fn brake<R>(
+        &self,
+        owner: &RequestKey,
+        change: impl FnOnce(&mut Option<Box<Brake>>) -> R,
+    ) -> R {
+        self.with(owner, |notes| change(&mut notes.brake))
     }
 
     /// The rest of the time that a unit without an endpoint is waited for: one that moves to another slice is

@@ -9,7 +9,9 @@ use crate::process::text::in_full;
 use crate::runtime::context::Context;
 use crate::runtime::memory::CallDigest;
 use crate::runtime::outcome::{Action, Error, OperationFailure};
-use lbcf_driver_sdk::webhook::{OperationRequest, OperationResponse, Status, Webhook};
+use lbcf_driver_sdk::webhook::{
+    EnsureLoadBalancer, OperationRequest, OperationResponse, Status, Webhook,
+};
 use std::time::Duration;
 
 /// An operation that did not succeed, or has not yet.
@@ -205,8 +207,13 @@ where
         Status::Fail => {
             tracing::warn!(webhook, driver = %key, message, "the driver failed; retrying");
             record(Warning, "Failed", &format!("msg: {message}"));
+            let is_ensured = webhook == <EnsureLoadBalancer>::INFO.name;
+            let reason = match is_ensured && response.is_not_found() {
+                true => reasons::LOAD_BALANCER_GONE,
+                false => reasons::OPERATION_FAILED,
+            };
             Err(Incomplete::Failed(OperationFailure {
-                reason: reasons::OPERATION_FAILED,
+                reason,
                 message,
                 retry_delay,
             }))

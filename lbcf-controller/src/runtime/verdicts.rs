@@ -34,8 +34,8 @@ impl Default for VerdictOutcome {
 }
 
 impl VerdictOutcome {
-    /// The driver's response about pods of a namespace. It may trim a pod to name and namespace
-    ///, or to its name, as it was asked about no other namespace.
+    /// The driver's response about pods of a namespace. It may trim a pod to name and namespace,
+    /// or to its name, as it was asked about no other namespace.
     pub(crate) fn of_response(namespace: &str, kept: &[KubernetesObject]) -> Self {
         let kept = kept.iter().filter(|pod| {
             let is_here = pod.namespace.is_empty() || pod.namespace == namespace;

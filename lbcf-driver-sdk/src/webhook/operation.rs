@@ -89,7 +89,12 @@ pub trait OperationResponse: Sized {
     fn message(&self) -> &str;
     /// The least time until the next call, if the driver sets one.
     fn min_retry_delay(&self) -> Option<Duration>;
+    /// True if the operation failed because the load balancer does not exist any more.
+    fn is_not_found(&self) -> bool;
 }
+
+/// The `reason` of a failure because the load balancer does not exist any more.
+pub(crate) const NOT_FOUND: &str = "NotFound";
 
 /// Whole seconds for the wire, rounded up.
 pub(super) fn to_whole_seconds(delay: Option<Duration>) -> i32 {
@@ -192,6 +197,14 @@ macro_rules! operation_response {
                 deserialize_with = "crate::wire::whole_seconds"
             )]
             pub min_retry_delay_in_seconds: i32,
+            /// With `Fail`: why, for the controller. Defined is `NotFound`: the load balancer does not exist any
+            /// more. The controller then creates it again, if the webhook is `ensureLoadBalancer`.
+            #[serde(
+                default,
+                skip_serializing_if = "String::is_empty",
+                deserialize_with = "crate::wire::null_as_default"
+            )]
+            pub reason: String,
             $($(#[$field_doc])* pub $field: $type,)?
         }
 
@@ -214,6 +227,10 @@ macro_rules! operation_response {
                     .filter(|seconds| *seconds > 0)
                     .map(std::time::Duration::from_secs)
             }
+            fn is_not_found(&self) -> bool {
+                self.status == $crate::webhook::Status::Fail
+                    && self.reason == $crate::webhook::operation::NOT_FOUND
+            }
         }
 
         impl $name {
@@ -226,6 +243,7 @@ macro_rules! operation_response {
                     status,
                     msg,
                     min_retry_delay_in_seconds: super::operation::to_whole_seconds(delay),
+                    reason: String::new(),
                     $($field: Default::default(),)?
                 }
             }
@@ -238,13 +256,17 @@ macro_rules! operation_response {
                         status: $crate::webhook::Status::Succ,
                         msg: String::new(),
                         min_retry_delay_in_seconds: 0,
+                        reason: String::new(),
                         $($field: _done,)?
                     },
-                    Err(hook_error) => Self::unfinished(
-                        hook_error.status(),
-                        hook_error.message().to_owned(),
-                        hook_error.delay(),
-                    ),
+                    Err(hook_error) => Self {
+                        reason: hook_error.reason().to_owned(),
+                        ..Self::unfinished(
+                            hook_error.status(),
+                            hook_error.message().to_owned(),
+                            hook_error.delay(),
+                        )
+                    },
                 }
             }
         }

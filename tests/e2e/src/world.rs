@@ -325,6 +325,7 @@ impl World {
             },
             poll_interval: wait,
             driver_health_period: None,
+            readiness_brake: Duration::ZERO,
             ..Options::default()
         }
     }

@@ -82,6 +82,7 @@ fn service_class(class: &mut Constrained<'_>) {
     );
     class.rules([Rule::new(rule, allowed::PER_PORT_ONLY).field(".lbSpec")]);
     parts::label_key(&mut class.at("name"), allowed::IS_CLASS);
+    parts::ensure_policy(&mut class.at("ensurePolicy"), allowed::MIN_PERIOD);
     class
         .at("attributes")
         .max_properties(count)

@@ -43,6 +43,7 @@ struct Case {
     endpoints: Vec<SliceEndpoint>,
     awaited: BTreeSet<Unit>,
     records: Vec<BackendRecord>,
+    revocable: BTreeSet<String>,
 }
 
 fn usable_lb(id: &str) -> LoadBalancerUse {
@@ -135,6 +136,7 @@ impl Case {
             endpoints: Vec::new(),
             awaited: BTreeSet::new(),
             records: Vec::new(),
+            revocable: BTreeSet::new(),
         }
     }
 
@@ -251,19 +253,22 @@ impl Case {
             load_balancers: self.load_balancers.clone(),
             candidates,
             records: self.records.iter().cloned().map(Arc::new).collect(),
+            revocable: self.revocable.clone(),
         })
     }
 
-    /// The numbers of records that are created, updated and deleted.
+    /// The numbers of records that are created, updated, and deleted for whatever reason.
     fn counts(&self) -> [usize; 3] {
         let plan = self.plan();
-        [plan.create.len(), plan.update.len(), plan.delete.len()]
+        let deleted = plan.delete.len() + plan.unready.len();
+        [plan.create.len(), plan.update.len(), deleted]
     }
 
     fn deleted_pods(&self) -> Vec<String> {
-        let deleted = self.plan().delete;
+        let plan = self.plan();
+        let deleted = plan.delete.into_iter().chain(plan.unready);
         let pod = |record: Arc<BackendRecord>| record.spec.pod_backend.clone().unwrap().name;
-        deleted.into_iter().map(pod).collect()
+        deleted.map(pod).collect()
     }
 
     /// Backends, registered ones, records and registered records.
@@ -559,15 +564,6 @@ fn u21_a_binds_record_under_its_other_name_is_the_same() {
     let mut renamed = case;
     renamed.records[0].metadata.name = Some(names[1].clone());
     assert_eq!(renamed.counts(), [0, 0, 0]);
-    // Records of other backends have one name, which no other owner's record can have.
-    let others = [
-        Case::new(AGroup, &["p0"]),
-        Case::on_nodes(ABind, &["n0"]),
-        Case::on_endpoints(ABind, &["10.0.0.1"]),
-    ];
-    for case in others {
-        assert!(case.plan().other_names.is_empty());
-    }
 }
 
 #[test]
@@ -849,4 +845,51 @@ fn b56_scope_decides_which_namespaces_may_use_a_load_balancer() {
     assert!(is_usable(&["ns-a"], "ns-a"));
     assert!(!is_usable(&["ns-a"], "kube-system"));
     assert!(is_usable(&["*"], "anywhere"));
+}
+
+#[test]
+fn d96_a_backend_that_is_deregistered_and_wanted_again_gets_its_other_record() {
+    for kind in BOTH {
+        let mut case = Case::new(kind, &["p0"]).registered();
+        let first = case.records[0].name_any();
+        let deleted = Some(Time(Timestamp::UNIX_EPOCH));
+        case.records[0].metadata.deletion_timestamp = deleted.clone();
+        assert_eq!(case.counts(), [0, 0, 0], "the driver cannot cancel");
+        case.revocable = BTreeSet::from([first.clone()]);
+        let created = case.plan().create;
+        assert_eq!(created.len(), 1);
+        let other = created[0].name_any();
+        assert_ne!(other, first);
+        assert_eq!(created[0].spec, case.records[0].spec);
+        let mut case = case.registered();
+        assert_eq!(case.counts(), [0, 0, 0], "both stay");
+        case.records[1].metadata.deletion_timestamp = deleted;
+        case.revocable.insert(other.clone());
+        assert_eq!(case.counts(), [0, 0, 0], "neither name is free");
+        case.records.remove(0);
+        assert_eq!(case.plan().create[0].name_any(), first);
+        case.pods[0].ready = false;
+        assert_eq!(case.counts(), [0, 0, 0], "it is not wanted");
+    }
+}
+
+#[test]
+fn d94_only_pods_that_run_and_are_not_ready_are_unready() {
+    let unready = |change: fn(&mut PodView)| {
+        let mut case = Case::new(AGroup, &["p0"]).registered();
+        change(&mut case.pods[0]);
+        let plan = case.plan();
+        (plan.unready.len(), plan.delete.len())
+    };
+    assert_eq!(unready(|pod| pod.ready = false), (1, 0));
+    for change in [
+        |pod: &mut PodView| pod.deleting = true,
+        |pod: &mut PodView| pod.finished = true,
+        |pod: &mut PodView| (pod.ready, pod.running) = (false, false),
+    ] {
+        assert_eq!(unready(change), (0, 1));
+    }
+    let mut case = Case::new(AGroup, &["p0"]).registered();
+    case.pods.clear();
+    assert_eq!(case.plan().delete.len(), 1, "it is not selected any more");
 }

@@ -83,14 +83,11 @@ fn d90_nothing_is_waited_for_when_all_that_is_wanted_is_registered() {
 #[test]
 fn d90_the_condition_keeps_when_the_replacement_began() {
     let began_at = "2026-01-01T00:00:00Z";
-    assert_eq!(condition(&[], false, Some(1)), None);
-    let replacing = condition(&[], true, Some(1)).unwrap();
-    let stored = [].with(replacing, began_at.parse().unwrap());
+    let stored = [].with(condition(Some(1)), began_at.parse().unwrap());
     assert_eq!(began(&stored), began_at.parse().ok());
     let later = began_at.parse::<Timestamp>().unwrap() + Duration::from_secs(60);
-    let stored = stored.with(condition(&stored, true, Some(2)).unwrap(), later);
+    let stored = stored.with(condition(Some(2)), later);
     assert_eq!(began(&stored), began_at.parse().ok(), "of the first one");
-    let ended = stored.with(condition(&stored, false, Some(2)).unwrap(), later);
-    assert_eq!(began(&ended), None);
-    assert_eq!(condition(&ended, false, Some(2)), None, "written once");
+    let ended = Condition::unmet(condition_types::REPLACING, reasons::RESOLVED, "", Some(2));
+    assert_eq!(began(&stored.with(ended, later)), None);
 }

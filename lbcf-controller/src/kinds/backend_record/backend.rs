@@ -1,6 +1,6 @@
 //! The whole pod, Service or endpoint behind a record, for a driver.
 
-use crate::api::{BackendRecord, ObjectKey, PodBackendRecord, ServiceBackendRecord};
+use crate::api::{BackendRecord, ObjectKey, PodBackendRecord, ServiceBackendRecord, names};
 use crate::backends::{
     Backend, EndpointState, endpoint_record_name, node_source, pod_port, port_of_slice, source_of,
     the_one,
@@ -9,6 +9,7 @@ use crate::index::{
     Index, NodeView, Owner, PodView, ServicePortView, ServiceView, SliceEndpoint, service_key,
 };
 use crate::runtime::{Context, Error};
+use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::{
     AddressType, BackendPort, EndpointBackend, EndpointService, GenerateBackendAddr,
     KubernetesObject, NodeAddress, PodBackend, Protocol, ServiceBackend,
@@ -85,9 +86,7 @@ fn is_pod_of(record: &BackendRecord, backend: &PodBackendRecord, pod: &PodView) 
     };
     let port = pod_port(&owner, &backend.port);
     let names = Backend::Pod { pod, port }.record_names(&owner, &record.spec.lb_name);
-    names
-        .iter()
-        .any(|name| record.metadata.name.as_ref() == Some(name))
+    names.contains(&record.name_any())
 }
 
 async fn fetch_service(
@@ -164,7 +163,8 @@ fn is_of_record(record: &BackendRecord, found: &SliceEndpoint) -> bool {
     let target = found.endpoint.pod.as_ref();
     let target = target.map_or("", |pod| &*pod.uid);
     let name = endpoint_record_name(&owner, &record.spec.lb_name, backend, target);
-    record.metadata.name.as_ref() == Some(&name)
+    let is = record.name_any();
+    is == name || is == names::other_name(&name)
 }
 
 fn to_wire(

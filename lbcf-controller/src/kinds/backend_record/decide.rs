@@ -37,6 +37,13 @@ pub(crate) struct RecordState {
     pub due: Due,
 }
 
+impl RecordState {
+    /// True if `ensureBackend` cancels a deregistration of the same address that is running.
+    fn can_cancel(&self) -> bool {
+        matches!(&self.driver, Lookup::Found(driver) if driver.can_cancel())
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RecordAction {
     AwaitChange,
@@ -116,6 +123,7 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
     }
     let mut neighbours = state.neighbours.iter();
     if !status.conditions.is_true(condition_types::REGISTERED)
+        && !state.can_cancel()
         && let Some(deleting) = neighbours.find(|other| other.is_deregistering)
     {
         return RecordAction::Wait(RecordWait::Neighbour(deleting.record.name_any()));
@@ -139,9 +147,14 @@ fn decide_deletion(state: &RecordState, status: &BackendRecordStatus) -> RecordA
     if let Some(keeper) = neighbours.find(|other| counts_as_registered(other)) {
         return RecordAction::RemoveFinalizerOfShared(keeper.name_any());
     }
-    let may_wait = state.backend_is_available && !state.is_deregistering;
-    if let Some(successor) = state.successor.as_ref().filter(|_| may_wait)
-        && !state.successor_wait.is_zero()
+    let may_wait = match state.is_deregistering {
+        // Another call of deregisterBackend would in turn undo what the other record's ensureBackend cancels.
+        true => state.can_cancel(),
+        false => !state.successor_wait.is_zero(),
+    };
+    if let Some(successor) = &state.successor
+        && state.backend_is_available
+        && may_wait
     {
         return RecordAction::Wait(RecordWait::Successor(successor.clone()));
     }

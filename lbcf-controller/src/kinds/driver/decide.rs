@@ -2,8 +2,8 @@
 
 use crate::api::names::FINALIZER_DRIVER;
 use crate::api::{
-    Condition, ConditionStatus, Conditions, LoadBalancerDriver, ObjectExt, ObjectKey,
-    condition_types, reasons,
+    Condition, ConditionStatus, Conditions, LoadBalancerDriver, LoadBalancerDriverStatus,
+    ObjectExt, ObjectKey, condition_types, reasons,
 };
 use crate::drivers::DriverHealth;
 use crate::index::{DriverUse, RequestKey};
@@ -39,7 +39,7 @@ pub(super) enum DriverAction {
     RemoveFinalizer,
     /// Objects that cannot be parsed might use it, so that it is kept.
     AwaitReadable,
-    SetConditions(Vec<Condition>),
+    SetStatus(LoadBalancerDriverStatus),
     /// It is being deleted and still in use. The removal of its last user enqueues it.
     AwaitUsers(String),
 }
@@ -72,25 +72,33 @@ pub(super) fn decide(state: &DriverState) -> DriverAction {
     }
 }
 
-/// The action that sets the conditions; none if they are set.
+/// The action that sets the status; none if it is set.
 fn set(state: &DriverState, accepted: Condition) -> Option<DriverAction> {
-    let old = state.driver.status.clone().unwrap_or_default().conditions;
-    let mut new = old.with(accepted, state.now);
+    let old = state.driver.status.clone().unwrap_or_default();
+    let mut features = old.features.clone();
+    let mut new = old.conditions.with(accepted, state.now);
     match &state.health {
         KnownHealth::NeverAsked => {
             new.retain(|condition| condition.type_ != condition_types::HEALTHY);
+            features.clear();
         }
         KnownHealth::Pending => {}
         KnownHealth::Known(health) => {
             let healthy = health.condition(state.driver.metadata.generation);
             new = new.with(healthy, state.now);
+            // A driver that is down can do the same when it is back.
+            features = health.features().map_or(features, <[String]>::to_vec);
         }
     }
     match class_condition(state) {
         Some(condition) => new = new.with(condition, state.now),
         None => new.retain(|condition| condition.type_ != condition_types::SERVICE_CLASS),
     }
-    (new != old).then_some(DriverAction::SetConditions(new))
+    let new = LoadBalancerDriverStatus {
+        conditions: new,
+        features,
+    };
+    (new != old).then_some(DriverAction::SetStatus(new))
 }
 
 /// The condition that the driver serves the Services of its class; none if it has no class.

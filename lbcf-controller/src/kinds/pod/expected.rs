@@ -32,7 +32,7 @@ pub(super) fn expected(
     let names = lbs.flat_map(|(lb, _)| match &backends {
         Some(backends) => backends
             .iter()
-            .map(|it| it.record_names(owner, lb))
+            .map(|it| it.record_names(owner, lb).to_vec())
             .collect(),
         None => vec![RecordNames::new()],
     });

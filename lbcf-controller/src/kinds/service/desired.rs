@@ -2,9 +2,9 @@
 
 use crate::api::placeholders::{OF_PORT, OF_SERVICE, expand, first_unknown};
 use crate::api::{
-    BackendGroup, BackendGroupSpec, DeregisterPolicy, LoadBalancer, LoadBalancerDriver,
-    LoadBalancerSpec, LoadBalancersOfService, ServiceClass, ServiceMode, ServicePortSelector,
-    ServiceSelection, StringMap, names,
+    BackendGroup, BackendGroupSpec, DeregisterPolicy, DeregisterWebhook, LoadBalancer,
+    LoadBalancerDriver, LoadBalancerSpec, LoadBalancersOfService, ServiceClass, ServiceMode,
+    ServicePortSelector, ServiceSelection, StringMap, names,
 };
 use crate::index::{ServiceLoadBalancer, ServicePortView, ServiceView};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -105,6 +105,7 @@ impl Plan<'_> {
                     lb_driver: self.driver.clone(),
                     lb_spec: expand(&self.class.lb_spec, &values),
                     attributes: self.attributes(),
+                    ensure_policy: self.class.ensure_policy.clone(),
                     ..LoadBalancerSpec::default()
                 },
                 status: None,
@@ -123,6 +124,7 @@ impl Plan<'_> {
         values: &[(&str, String)],
     ) -> BackendGroup {
         let protocol: Protocol = port.protocol();
+        let policy = self.class.deregister_policy.unwrap_or_default();
         BackendGroup {
             metadata: self.metadata(name),
             spec: BackendGroupSpec {
@@ -135,7 +137,15 @@ impl Plan<'_> {
                 }),
                 parameters: expand(&self.class.parameters, values),
                 // As admission would set it: what is stored has to be equal.
-                deregister_policy: Some(DeregisterPolicy::IfNotReady),
+                deregister_policy: Some(policy),
+                deregister_webhook: (policy == DeregisterPolicy::Webhook).then(|| {
+                    DeregisterWebhook {
+                        driver_name: self.driver.clone(),
+                        failure_policy: None,
+                    }
+                }),
+                min_registered: self.class.min_registered,
+                ensure_policy: self.class.ensure_policy.clone(),
                 ..BackendGroupSpec::default()
             },
             status: None,

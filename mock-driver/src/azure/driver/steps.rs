@@ -21,7 +21,7 @@ pub(in crate::azure) struct Steps {
 }
 
 pub(super) fn no_frontend(frontend: &str) -> HookError {
-    HookError::fail(format!("no load balancer has the frontend {frontend}"))
+    HookError::not_found(format!("no load balancer has the frontend {frontend}"))
 }
 
 impl Steps {

@@ -32,6 +32,7 @@ mod original;
 mod page;
 mod periodic;
 mod permissions;
+mod readiness;
 mod readiness_gate;
 mod records;
 mod remote;

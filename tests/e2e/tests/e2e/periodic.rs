@@ -344,3 +344,19 @@ async fn b121_a_later_failure_is_reported_and_the_backend_stays_registered() {
     world.until_deleted::<Bind>(NAMESPACE, BIND).await;
     world.delete_basics().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d98_a_load_balancer_that_is_gone_is_created_again_and_gets_its_backends() {
+    let (world, _proxy, _controller) = setup().await;
+    apply(&world, 2, always(PERIOD), None).await;
+    let gone = world.cloud.observe().load_balancers[0].lb_info["lbID"].clone();
+    assert!(world.cloud.reset_load_balancer(&gone));
+    let message = world.until_event("LoadBalancer", "LoadBalancerGone").await;
+    assert!(message.contains(&gone), "{message}");
+    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_settled().await;
+    let created = &world.cloud.observe().load_balancers;
+    assert_eq!(created.len(), 1);
+    assert_ne!(created[0].lb_info["lbID"], gone);
+    world.delete_basics().await;
+}

@@ -3,6 +3,7 @@
 
 use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
+use lbcf_controller::Options;
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, Conditions, DeregisterPolicy, DeregisterWebhook,
     LoadBalancer, LoadBalancerDriver, ServiceMode, condition_types,
@@ -11,8 +12,9 @@ use lbcf_e2e::manifests::{
     self, BIND, CLASS, DRIVER, GROUP, LB, NAMESPACE, NODES, OWN_DRIVER, SERVICE, SYSTEM,
 };
 use lbcf_e2e::{World, until, until_is};
-use mock_driver::KEEP_REGISTERED;
+use mock_driver::{FaultAction, FaultMatch, FaultRule, Glob, KEEP_REGISTERED, RunningFault};
 use serde_json::json;
+use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scenario {
@@ -20,6 +22,8 @@ pub(crate) enum Scenario {
     Pods,
     /// A group whose selector moves to another pod and back.
     Replacement,
+    /// A group one of whose pods becomes ready again while the driver deregisters it.
+    Cancel,
     /// A group on a service's node port.
     Service,
     /// A group on a service's endpoints.
@@ -43,9 +47,10 @@ pub(crate) enum Scenario {
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Pods,
         Self::Replacement,
+        Self::Cancel,
         Self::Service,
         Self::Endpoints,
         Self::Static,
@@ -58,11 +63,21 @@ impl Scenario {
         Self::Namespace,
     ];
 
+    /// The options of its controllers.
+    pub(crate) fn options(self) -> Options {
+        Options {
+            // The driver says that it can cancel.
+            driver_health_period: (self == Self::Cancel).then_some(Duration::from_millis(50)),
+            ..World::quick()
+        }
+    }
+
     /// Runs the scenario; panics where the cloud does not reach the expected state.
     pub(crate) async fn run(self, world: &World) {
         match self {
             Self::Pods => run_with_pods(world).await,
             Self::Replacement => run_with_a_replacement(world).await,
+            Self::Cancel => run_with_a_cancel(world).await,
             Self::Service => run_with_a_service(world).await,
             Self::Endpoints => run_with_endpoints(world).await,
             Self::Static => run_with_addresses(world).await,
@@ -83,6 +98,7 @@ impl Scenario {
 
 /// Deletes everything that a scenario has created so far, except the driver for all namespaces.
 pub(crate) async fn delete_everything(world: &World) {
+    world.cloud.faults().clear();
     world
         .delete::<LoadBalancerDriver>(NAMESPACE, OWN_DRIVER)
         .await;
@@ -132,6 +148,38 @@ async fn run_with_a_replacement(world: &World) {
         world.until_targets(pods, "50").await;
         world.until_settled().await;
     }
+    world.delete_basics().await;
+}
+
+async fn run_with_a_cancel(world: &World) {
+    world.register_basics(2).await;
+    until("the driver can cancel", async || {
+        let driver = world.api::<LoadBalancerDriver>(SYSTEM).get(DRIVER).await;
+        let features = driver.ok()?.status?.features;
+        (features == ["cancel"]).then_some(())
+    })
+    .await;
+    let drains = FaultRule {
+        matches: FaultMatch {
+            webhook: Some(Glob::from("deregisterBackend")),
+            ..FaultMatch::default()
+        },
+        action: FaultAction::Running(RunningFault::default()),
+    };
+    world.cloud.faults().add(drains).unwrap();
+    world.set_ready("web-0", false).await;
+    until("it drains", async || {
+        let calls = world.cloud.journal().into_iter();
+        calls
+            .rev()
+            .find(|call| call.webhook == "deregisterBackend" && call.fault.is_some())
+    })
+    .await;
+    world.set_ready("web-0", true).await;
+    world.until_registered(2).await;
+    world.until_records(2).await;
+    world.cloud.faults().clear();
+    world.until_targets(&["web-0", "web-1"], "50").await;
     world.delete_basics().await;
 }
 

@@ -159,7 +159,8 @@ fn e6_e7_e8_the_truth_table_of_ready_serving_and_terminating() {
         assert_eq!(EndpointState::of(&found), state, "{case}");
         let expected = match state {
             Ready => Eligibility::Registered,
-            NotReady | Draining | Terminated => Eligibility::Deregistered,
+            NotReady => Eligibility::Unready,
+            Draining | Terminated => Eligibility::Deregistered,
         };
         let backends = backends(vec![found], &selection());
         assert_eq!(backends, [("10.0.0.1".into(), 8080, expected)], "{case}");
@@ -367,7 +368,7 @@ fn d62_the_deregister_policy_decides_about_pods_and_other_endpoints_only_have_re
             running(),
             Some("u1"),
             kept(),
-            Eligibility::Deregistered,
+            Eligibility::Unready,
         ),
         (
             IfNotRunning,
@@ -447,7 +448,7 @@ fn d76_an_endpoint_whose_pod_waits_only_for_its_registration_is_registered() {
             false,
             unready(),
             EndpointState::NotReady,
-            Eligibility::Deregistered,
+            Eligibility::Unready,
         ),
         (
             true,

@@ -54,6 +54,19 @@ fn state(record: BackendRecord) -> RecordState {
     }
 }
 
+/// The same with a driver that cancels a deregistration.
+fn cancelling(state: RecordState) -> RecordState {
+    let Lookup::Found(driver) = &state.driver else {
+        panic!("no driver");
+    };
+    let mut driver = (**driver).clone();
+    driver.status.get_or_insert_default().features = vec!["cancel".into()];
+    RecordState {
+        driver: Lookup::Found(Arc::new(driver)),
+        ..state
+    }
+}
+
 fn with_neighbour(
     record: BackendRecord,
     neighbour: BackendRecord,
@@ -461,4 +474,30 @@ fn d44_each_reason_names_what_a_record_waits_for() {
         assert_eq!(is, reason);
         assert!(message.contains(named), "{message}");
     }
+}
+
+#[test]
+fn d96_a_driver_that_cancels_gets_ensure_backend_while_it_deregisters() {
+    let waits = with_neighbour(with_address(record("b")), deleting(rests("a")), false);
+    assert_eq!(action(&waits), "Wait");
+    assert_eq!(action(&cancelling(waits)), "Ensure");
+    let begun = || RecordState {
+        is_deregistering: true,
+        successor: Some("BackendRecord b".into()),
+        // However long that has taken.
+        successor_wait: Duration::ZERO,
+        ..state(deleting(rests("a")))
+    };
+    assert_eq!(action(&begun()), "Deregister");
+    assert_eq!(action(&cancelling(begun())), "Wait");
+    let unavailable = RecordState {
+        backend_is_available: false,
+        ..cancelling(begun())
+    };
+    assert_eq!(action(&unavailable), "Deregister");
+    let alone = RecordState {
+        successor: None,
+        ..cancelling(begun())
+    };
+    assert_eq!(action(&alone), "Deregister");
 }

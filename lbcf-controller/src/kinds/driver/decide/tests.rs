@@ -1,5 +1,5 @@
 use super::*;
-use crate::api::{ConditionStatus, LoadBalancerDriverStatus, ObjectKey};
+use crate::api::{ConditionStatus, ObjectKey};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 fn state(driver_use: DriverUse) -> DriverState {
@@ -40,13 +40,11 @@ impl DriverState {
     }
 
     fn set(&mut self) -> Vec<Condition> {
-        let DriverAction::SetConditions(conditions) = decide(self) else {
+        let DriverAction::SetStatus(status) = decide(self) else {
             panic!("{:?}", decide(self))
         };
-        self.driver().status = Some(LoadBalancerDriverStatus {
-            conditions: conditions.clone(),
-        });
-        conditions
+        self.driver().status = Some(status.clone());
+        status.conditions
     }
 }
 
@@ -175,4 +173,24 @@ fn d72_a_driver_says_whether_it_has_its_class() {
     let without = state.set();
     assert_eq!(without.find(condition_types::SERVICE_CLASS), None);
     assert_eq!(decide(&state), DriverAction::AwaitChange);
+}
+
+#[test]
+fn d96_the_features_of_the_last_response_are_stored() {
+    let mut state = state(DriverUse::Unused);
+    let mut features = |health| {
+        state.health = health;
+        state.set();
+        state.driver.status.clone().unwrap().features
+    };
+    let cancels = DriverHealth::healthy().with_features(&["cancel"]);
+    assert_eq!(features(KnownHealth::Known(cancels)), ["cancel"]);
+    let unreachable = KnownHealth::Known(DriverHealth::unreachable());
+    assert_eq!(
+        features(unreachable),
+        ["cancel"],
+        "it did not say otherwise"
+    );
+    let other = DriverHealth::healthy().with_features(&[]);
+    assert!(features(KnownHealth::Known(other)).is_empty());
 }

@@ -70,6 +70,14 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 self.note_ensured();
                 self.store(self.synced(self.lb.status())).await
             }
+            Err(Incomplete::Failed(failure)) if failure.reason == reasons::LOAD_BALANCER_GONE => {
+                let message = format!(
+                    "the load balancer does not exist any more, and is created again: {}",
+                    failure.message
+                );
+                self.reporter.event(Warning, failure.reason, &message);
+                self.write_gone(&message).await
+            }
             Err(incomplete) => {
                 let message = "the load balancer's attributes are being changed";
                 let running = Some(self.unmet(L::SYNCED, reasons::ENSURING, message));

@@ -77,6 +77,16 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         self.store(status).await
     }
 
+    /// As if creating had begun and its result were not known: the next call creates the load balancer, and its
+    /// backends leave until then.
+    pub(super) async fn write_gone(&self, message: &str) -> Result<Action, Error> {
+        let (type_, reason) = (condition_types::CREATED, reasons::LOAD_BALANCER_GONE);
+        let gone = self.unmet(type_, reason, message);
+        let mut status = self.with_condition(self.lb.status(), gone);
+        status.lb_info = StringMap::default();
+        self.store(status).await
+    }
+
     /// The status of a load balancer that has the attributes of the spec.
     pub(super) fn synced(&self, status: TargetLoadBalancerStatus) -> TargetLoadBalancerStatus {
         let synced = Condition::met(L::SYNCED, self.generation());

@@ -53,6 +53,12 @@ fn group(meta: Value) -> BackendGroup {
     serde_json::from_value(group).unwrap()
 }
 
+/// The names of a record.
+fn both(name: String) -> RecordNames {
+    let other = names::other_name(&name);
+    vec![name, other]
+}
+
 fn use_of(lb: &str) -> LoadBalancerUse {
     match lb {
         "created" => LoadBalancerUse::Unknown,
@@ -64,7 +70,7 @@ fn use_of(lb: &str) -> LoadBalancerUse {
 #[test]
 fn d69_a_group_has_a_record_for_each_port_and_load_balancer_that_will_have_backends() {
     let name = |lb: &str, port: i32, protocol: &str| {
-        vec![names::pod_record_name(lb, "web", "u", port, protocol)]
+        both(names::pod_record_name(lb, "web", "u", port, protocol))
     };
     assert_eq!(
         of_group(
@@ -167,7 +173,7 @@ fn d76_a_group_on_endpoints_has_a_record_for_each_endpoint_of_the_pod() {
             address,
             (8080, "TCP"),
         );
-        vec![name]
+        both(name)
     };
     let of = |group: &BackendGroup, service| of_group(group, &pod(), &service, use_of);
     let both = || vec![slice(IPv4, "10.0.0.1", "u"), slice(IPv6, "fd00::1", "u")];

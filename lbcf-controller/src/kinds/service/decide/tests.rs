@@ -483,3 +483,25 @@ fn d75_a_driver_sees_the_fields_that_its_class_names() {
     let ranges = ("clients".to_owned(), "10.0.0.0/8,192.0.2.0/24".to_owned());
     assert_eq!(attributes(fields), BTreeMap::from([charge, ranges]));
 }
+
+#[test]
+fn d97_a_class_has_the_policies_of_its_services() {
+    let class = json!({
+        "ensurePolicy": {"policy": "Always", "minPeriod": "1m"},
+        "deregisterPolicy": "Webhook",
+        "minRegistered": 2,
+    });
+    let state = settled(service(), &class);
+    let always = json!(class["ensurePolicy"]);
+    for lb in state.load_balancers.values() {
+        assert_eq!(json!(lb.spec.ensure_policy), always);
+    }
+    for group in state.groups.values() {
+        let spec = &group.spec;
+        assert_eq!(json!(spec.ensure_policy), always);
+        assert_eq!(spec.min_registered, Some(2));
+        let webhook = json!(spec.deregister_webhook);
+        assert_eq!(webhook, json!({"driverName": "lbcf-clb"}), "its own driver");
+    }
+    assert_eq!((state.load_balancers.len(), state.groups.len()), (2, 2));
+}

@@ -83,6 +83,26 @@ async fn d61_an_endpoint_that_is_in_no_slice_for_long_is_deregistered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d93_a_port_that_is_renamed_keeps_its_targets() {
+    let (world, proxy, _controller) = setup_by_hand(patient()).await;
+    let by_number = json!({"name": null, "port": 80, "protocol": "TCP"});
+    let spec = json!({"spec": {"service": {"port": by_number}}});
+    world.patch::<BackendGroup>(NAMESPACE, GROUP, spec).await;
+    create_slice(&world, "a", &addresses(0..2)).await;
+    world.until_counts(GROUP, [2; 4]).await;
+    let ports = json!([{"name": "web", "port": 80, "protocol": "TCP", "targetPort": 8080}]);
+    let spec = json!({"spec": {"ports": ports}});
+    world.patch::<Service>(NAMESPACE, SERVICE, spec).await;
+    world.until_event("BackendGroup", "NoServicePort").await;
+    assert_eq!(world.targets_count(), 2, "the slice has the old name");
+    let ports = json!({"ports": [{"name": "web", "port": 8080, "protocol": "TCP"}]});
+    world.patch::<EndpointSlice>(NAMESPACE, "a", ports).await;
+    world.until_counts(GROUP, [2; 4]).await;
+    assert_eq!(proxy.calls_of("deregisterBackend").len(), 0);
+    assert_eq!(proxy.calls_of("ensureBackend").len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e9_a_terminating_endpoint_is_deregistered_at_once_and_running_means_that_it_drains() {
     let (world, proxy, _controller) = setup_by_hand(patient()).await;
     create_slice(&world, "a", &addresses(0..2)).await;

@@ -33,7 +33,7 @@ async fn failing_api_requests_lose_and_leave_nothing() {
         |(scenario, seed)| async move {
             let world = World::new().await;
             let (client, faults) = faulty(&world.cluster, seed);
-            let controller = world.start_controller_with(client, World::quick());
+            let controller = world.start_controller_with(client, scenario.options());
             scenario.run(&world).await;
             controller.abort();
             assert!(faults.count() > 10, "{} faults", faults.count());
@@ -53,7 +53,7 @@ async fn failing_api_requests_with_admission_lose_and_leave_nothing() {
             let world = World::bare().await;
             world.install_admission().await;
             let (client, faults) = faulty(&world.cluster, seed + 50);
-            let controller = world.start_admitting_with(client, World::quick()).await;
+            let controller = world.start_admitting_with(client, scenario.options()).await;
             scenario.run(&world).await;
             controller.task.abort();
             assert!(faults.count() > 10, "{} faults", faults.count());
@@ -120,7 +120,7 @@ async fn failing_webhook_calls_lose_and_leave_nothing() {
                 }
                 reaction
             });
-            let controller = world.start(World::quick());
+            let controller = world.start(scenario.options());
             scenario.run(&world).await;
             controller.abort();
             let faults = faults.load(Ordering::SeqCst);
@@ -137,7 +137,7 @@ async fn repeated_outages_of_the_driver_lose_and_leave_nothing() {
     }
     let outages = run_concurrently(cases("outages", SEEDS), |(scenario, seed)| async move {
         let mut world = World::bare().await;
-        let (controller, calls) = world.start_counting_controller(World::quick());
+        let (controller, calls) = world.start_counting_controller(scenario.options());
         let outages = Outages::start(&mut world, calls, seed);
         scenario.run(&world).await;
         controller.abort();
@@ -172,7 +172,7 @@ async fn u39_a_driver_whose_operations_take_long_loses_and_leaves_nothing() {
             }
             ProxyAction::reply_json(&json!({"status": "Running", "msg": "in progress"}))
         });
-        let controller = world.start(World::quick());
+        let controller = world.start(scenario.options());
         scenario.run(&world).await;
         controller.abort();
         assert!(proxy.count() > 6 * 6, "{} calls", proxy.count());
@@ -193,7 +193,7 @@ async fn failing_api_requests_and_webhook_calls_lose_and_leave_nothing() {
             let proxy = world.start_proxy().await;
             proxy.rule(move |call| faulty_action(seed + 100, call.number as u64));
             let (client, faults) = faulty(&world.cluster, seed + 100);
-            let controller = world.start_controller_with(client, World::quick());
+            let controller = world.start_controller_with(client, scenario.options());
             scenario.run(&world).await;
             controller.abort();
             assert!(faults.count() > 10, "{} faults", faults.count());
