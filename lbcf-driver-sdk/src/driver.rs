@@ -221,6 +221,16 @@ pub trait Driver: Send + Sync + 'static {
         false
     }
 
+    /// True if `ensure_backend` cancels a deregistration of the same load balancer and address that was
+    /// answered with `Running`: the target stays, or is registered again, with the new parameters, and nothing
+    /// that the deregistration had left to do happens afterwards. The next `deregister_backend` begins a new
+    /// one. By default it does not, and the controller calls `ensure_backend` only when the deregistration has
+    /// ended. `healthz` says it as [`CANCEL`](crate::webhook::HealthzResponse::CANCEL); the guide shows it for
+    /// [drains](crate::guide::draining) and for [jobs](crate::jobs).
+    fn cancels_deregistrations(&self) -> bool {
+        false
+    }
+
     /// The schemas of the maps, for the driver's OpenAPI document. By default any keys and values. If the
     /// types derive `schemars::JsonSchema`, return [`DriverSchemas::of`].
     #[cfg(feature = "openapi")]

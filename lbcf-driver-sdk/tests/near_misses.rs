@@ -394,7 +394,7 @@ pub(crate) fn request_of(webhook: &str) -> Value {
 pub(crate) fn response_of(webhook: &str) -> Value {
     let ended = |field: &str, value: Value| json!({"status": "Running", "msg": "m", "minRetryDelayInSeconds": 3, field: value});
     match webhook {
-        "healthz" => json!({"healthy": true}),
+        "healthz" => json!({"healthy": true, "features": ["cancel"]}),
         "validateLoadBalancer" | "validateBackend" => json!({"succ": true, "msg": ""}),
         "judgePodDeregister" => json!({"succ": true, "msg": "", "doNotDeregister": [pod()]}),
         "createLoadBalancer" => ended("lbInfo", json!({"id": "1"})),

@@ -242,7 +242,7 @@ proptest! {
         backends in prop::collection::vec(listed_backend(), 0..3),
     ) {
         let (succ, text) = (yes, || msg.clone());
-        round_trips(&HealthzResponse { healthy: yes })?;
+        round_trips(&HealthzResponse { healthy: yes, features: vec![text()] })?;
         round_trips(&ValidateLoadBalancerResponse { succ, msg: text() })?;
         round_trips(&ValidateBackendResponse { succ, msg: text() })?;
         round_trips(&JudgePodDeregisterResponse { succ, msg: text(), do_not_deregister })?;

@@ -16,8 +16,18 @@ use crate::webhook::{
 use crate::{HookError, Rejection};
 
 pub(crate) async fn healthz<D: Driver>(driver: &D, _request: Healthz) -> HealthzResponse {
+    health(driver, driver.healthz().await)
+}
+
+/// The features do not depend on the driver's health.
+pub(crate) fn health<D: Driver>(driver: &D, healthy: bool) -> HealthzResponse {
+    let cancel = driver.cancels_deregistrations();
     HealthzResponse {
-        healthy: driver.healthz().await,
+        healthy,
+        features: cancel
+            .then(|| HealthzResponse::CANCEL.to_owned())
+            .into_iter()
+            .collect(),
     }
 }
 

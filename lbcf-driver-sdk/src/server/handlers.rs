@@ -63,7 +63,10 @@ where
         };
         decision.await.or_else(|pending| {
             metrics.unfinished(pending);
-            Ok(healthz_response::<W>(&HealthzResponse { healthy: false }))
+            Ok(healthz_response::<W>(&calls::health(
+                &*context.driver,
+                false,
+            )))
         })
     };
     let response = response.await;

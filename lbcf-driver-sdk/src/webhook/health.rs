@@ -13,4 +13,24 @@ pub struct Healthz {}
 pub struct HealthzResponse {
     /// True if the driver can serve other webhooks.
     pub healthy: bool,
+    /// What the driver can do beyond what every driver has to. Defined is `cancel`: an `ensureBackend` while
+    /// `deregisterBackend` of the same load balancer and address is `Running` cancels that deregistration.
+    /// Absent or `null` if there is nothing; unknown names are ignored.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::null_as_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub features: Vec<String>,
+}
+
+impl HealthzResponse {
+    /// The feature of drivers that [cancel deregistrations](crate::Driver::cancels_deregistrations).
+    pub const CANCEL: &str = "cancel";
+
+    /// True if the driver has this feature, such as [`CANCEL`](Self::CANCEL).
+    #[must_use]
+    pub fn has_feature(&self, name: &str) -> bool {
+        self.features.iter().any(|feature| feature == name)
+    }
 }

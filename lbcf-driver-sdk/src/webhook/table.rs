@@ -110,8 +110,12 @@ mod tests {
 
     #[test]
     fn b145_no_fail_and_not_healthy_are_fails_and_running_is_none() {
-        assert!(Healthz::is_fail(&HealthzResponse { healthy: false }));
-        assert!(!Healthz::is_fail(&HealthzResponse { healthy: true }));
+        assert!(Healthz::is_fail(&HealthzResponse::default()));
+        let healthy = HealthzResponse {
+            healthy: true,
+            ..HealthzResponse::default()
+        };
+        assert!(!Healthz::is_fail(&healthy));
         let refused = ValidateBackendResponse::refused("no".into());
         assert!(<ValidateBackend>::is_fail(&refused));
         let accepted = ValidateBackendResponse {

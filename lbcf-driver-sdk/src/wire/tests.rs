@@ -354,11 +354,32 @@ fn b151_requests_about_backends() {
 }
 
 #[test]
+fn features_are_none_by_default_and_unknown_ones_are_ignored() {
+    for (features, cancels) in [
+        (json!(null), false),
+        (json!([]), false),
+        (json!(["other"]), false),
+        (json!(["other", "cancel"]), true),
+    ] {
+        let response: HealthzResponse = read(&json!({"healthy": true, "features": features}));
+        assert!(response.healthy);
+        assert_eq!(
+            response.has_feature(HealthzResponse::CANCEL),
+            cancels,
+            "{features}"
+        );
+    }
+}
+
+#[test]
 fn b151_responses() {
-    is_on_the_wire(
-        &HealthzResponse { healthy: true },
-        &json!({"healthy": true}),
-    );
+    let mut health = HealthzResponse {
+        healthy: true,
+        features: Vec::new(),
+    };
+    is_on_the_wire(&health, &json!({"healthy": true}));
+    health.features.push(HealthzResponse::CANCEL.into());
+    is_on_the_wire(&health, &json!({"healthy": true, "features": ["cancel"]}));
     is_on_the_wire(
         &ValidateLoadBalancerResponse::from(Ok(())),
         &json!({"succ": true, "msg": ""}),

@@ -95,6 +95,10 @@ impl<D: Driver> Driver for ProcessDriver<D> {
         self.driver.accepts_dry_run()
     }
 
+    fn cancels_deregistrations(&self) -> bool {
+        self.driver.cancels_deregistrations()
+    }
+
     fn schemas(&self) -> DriverSchemas {
         self.driver.schemas()
     }
