@@ -201,6 +201,11 @@ impl Driver for ClbDriver {
     fn accepts_dry_run(&self) -> bool {
         true
     }
+
+    /// A target that is bound again keeps the connections that drain.
+    fn cancels_deregistrations(&self) -> bool {
+        true
+    }
 }
 
 impl ClbDriver {

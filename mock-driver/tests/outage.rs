@@ -58,7 +58,7 @@ async fn rtry_05_webhooks_that_need_no_cloud_keep_working() {
     let mock = Mock::new();
     fault(&mock, true).await;
     let health = mock.call("healthz", json!({})).await;
-    assert_eq!(health, json!({"healthy": true}));
+    assert_eq!(health, json!({"healthy": true, "features": ["cancel"]}));
     mock.succ("generateBackendAddr", pod_address("10.0.0.1", 80))
         .await;
     mock.succ("validateBackend", json!({"parameters": {"weight": "1"}}))

@@ -149,7 +149,8 @@ async fn connections_of_the_killed_driver_break_and_the_port_stays() {
     let broken = rest(&mut busy).await;
     assert!(!broken.contains("HTTP/1.1"), "no answer: {broken:?}");
     let over = rest(&mut idle).await;
-    assert!(over.ends_with(r#"{"healthy":true}"#), "{over}");
+    let healthy = r#"{"healthy":true,"features":["cancel"]}"#;
+    assert!(over.ends_with(healthy), "{over}");
 
     let mut new = connect().await;
     new.write_all(http("/healthz", "").as_bytes())

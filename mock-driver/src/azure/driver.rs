@@ -178,6 +178,11 @@ impl Driver for AzureDriver {
     fn accepts_dry_run(&self) -> bool {
         true
     }
+
+    /// Nothing but its next call continues a deregistration, so a member that is put back stays.
+    fn cancels_deregistrations(&self) -> bool {
+        true
+    }
 }
 
 impl AzureDriver {

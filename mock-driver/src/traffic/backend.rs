@@ -9,7 +9,7 @@ use hyper::client::conn::http1::SendRequest;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
@@ -28,14 +28,12 @@ pub(super) struct Backend {
     pub(super) counters: Counters,
     /// Idle connections to it, for requests.
     pub(super) pool: Pool,
-    /// Cancelled when it gets nothing new any more.
-    pub(super) removed: CancellationToken,
     /// Cancelled when what is left is broken off.
     pub(super) ended: CancellationToken,
     /// The same, for where it is looked at often.
     has_ended: AtomicBool,
-    /// When that will be.
-    deadline: OnceLock<Instant>,
+    /// When that will be, while it drains.
+    deadline: Mutex<Option<Instant>>,
     /// Notified when nothing is open any more.
     drained: Notify,
 }
@@ -51,10 +49,9 @@ impl Backend {
             target: socket_addr(address),
             counters: Counters::default(),
             pool: Pool::default(),
-            removed: CancellationToken::new(),
             ended: CancellationToken::new(),
             has_ended: AtomicBool::new(false),
-            deadline: OnceLock::new(),
+            deadline: Mutex::default(),
             drained: Notify::new(),
         })
     }
@@ -65,16 +62,37 @@ impl Backend {
         Lease(Arc::clone(self))
     }
 
-    /// Gives it nothing new, and what is open until `deadline`; its owner ends it then.
+    /// Gives it nothing new, and what is open until `deadline`; its owner [expires](Self::expire) it then.
     pub(super) fn drain(&self, deadline: Instant) {
-        _ = self.deadline.set(deadline);
-        self.removed.cancel();
+        *self.deadline() = Some(deadline);
         self.pool.close();
+    }
+
+    /// Ends it, unless it has returned since it began to drain until `deadline`.
+    pub(super) fn expire(&self, deadline: Instant) {
+        let current = self.deadline();
+        if *current == Some(deadline) {
+            self.end();
+        }
+    }
+
+    /// Cancels the drain, if it has not ended: what is open stays open.
+    pub(super) fn returns(&self) -> bool {
+        let mut deadline = self.deadline();
+        let returns = deadline.is_some() && !self.has_ended();
+        if returns {
+            *deadline = None;
+            self.pool.open();
+        }
+        returns
+    }
+
+    fn deadline(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Breaks off what is open.
     pub(super) fn end(&self) {
-        self.removed.cancel();
         self.pool.close();
         // Before what waits is woken.
         self.has_ended.store(true, Ordering::Release);
@@ -88,7 +106,7 @@ impl Backend {
     /// The time that is left for what is open, while something is.
     pub(super) fn drains_for(&self) -> Option<Duration> {
         let is_open = self.counters.open() > 0 && !self.ended.is_cancelled();
-        let deadline = self.deadline.get().filter(|_| is_open)?;
+        let deadline = self.deadline().filter(|_| is_open)?;
         Some(deadline.saturating_duration_since(Instant::now()))
     }
 
@@ -181,6 +199,11 @@ impl Pool {
         if !state.is_closed && state.idle.len() < IDLE && !sender.is_closed() {
             state.idle.push(sender);
         }
+    }
+
+    /// Keeps idle connections again.
+    fn open(&self) {
+        self.lock().is_closed = false;
     }
 
     /// Closes the idle connections, and keeps none any more.

@@ -48,9 +48,20 @@ impl GroupState {
             self.draining.push(Arc::clone(&backend));
             runtime.spawn(async move {
                 tokio::time::sleep_until(deadline).await;
-                backend.end();
+                backend.expire(deadline);
             });
         }
+    }
+
+    /// Adds a backend: the one that drains at this address, with what is open on it, or else a new one.
+    fn insert(&mut self, address: &str, weight: u8) {
+        let mut draining = self.draining.iter();
+        let returning = draining.position(|it| it.address == address && it.returns());
+        let backend = match returning {
+            Some(at) => self.draining.remove(at),
+            None => Backend::new(address),
+        };
+        self.schedule.insert(backend, weight);
     }
 }
 
@@ -69,7 +80,7 @@ impl Group {
             .collect();
         for (address, weight) in targets {
             if !known.contains(address) {
-                state.schedule.insert(Backend::new(address), *weight);
+                state.insert(address, *weight);
             }
         }
         for backend in removed {
@@ -94,7 +105,7 @@ impl Group {
                 let backend = state.schedule.remove(at);
                 state.drain(backend, drain_time, runtime);
             }
-            (None, Some(weight)) => state.schedule.insert(Backend::new(address), weight),
+            (None, Some(weight)) => state.insert(address, weight),
             (None, None) => {}
         }
     }

@@ -164,7 +164,7 @@ async fn respond(socket: Arc<UdpSocket>, client: SocketAddr, backend: Arc<Sessio
 impl SessionBackend {
     /// Sends a datagram to the backend, unless it is not to be used any more.
     async fn send(&self, datagram: &[u8]) -> bool {
-        if self.lease.removed.is_cancelled() {
+        if self.lease.has_ended() {
             return false;
         }
         let is_sent = self.socket.send(datagram).await.is_ok();

@@ -16,14 +16,23 @@ use tokio::sync::Notify;
 use tower::ServiceExt as _;
 
 async fn deregister(lab: &Lab, endpoint: &Endpoint, addr: SocketAddr) -> Value {
+    call(lab, "deregisterBackend", endpoint, addr).await
+}
+
+/// With another weight than the one that the tests bind with.
+async fn ensure(lab: &Lab, endpoint: &Endpoint, addr: SocketAddr) -> Value {
+    call(lab, "ensureBackend", endpoint, addr).await
+}
+
+async fn call(lab: &Lab, webhook: &str, endpoint: &Endpoint, addr: SocketAddr) -> Value {
     // A driver of its own for each call: it need not remember anything.
     let driver = ClbDriver::new(lab.cloud.clone(), MockOptions::default());
     let router: Router = mock_driver::router(driver);
     let body = json!({
-        "recordID": "deregisterBackend(1)", "retryID": "1", "lbInfo": endpoint.lb_info(),
-        "backendAddr": addr.to_string(), "parameters": {}, "injectedInfo": {},
+        "recordID": format!("{webhook}(1)"), "retryID": "1", "lbInfo": endpoint.lb_info(),
+        "backendAddr": addr.to_string(), "parameters": {"weight": "7"}, "injectedInfo": {},
     });
-    let request = Request::post("/deregisterBackend").body(Body::from(body.to_string()));
+    let request = Request::post(format!("/{webhook}")).body(Body::from(body.to_string()));
     let response = router.oneshot(request.unwrap()).await.unwrap();
     let bytes = to_bytes(response.into_body(), 1 << 20).await.unwrap();
     serde_json::from_slice(&bytes).unwrap()
@@ -135,23 +144,79 @@ async fn d80_requests_finish_and_the_client_keeps_its_connection() {
 }
 
 #[tokio::test]
-async fn d80_a_backend_that_returns_serves_while_its_old_connections_drain() {
-    let lab = Lab::with_drain_time(Duration::from_millis(300));
+async fn d80_a_backend_that_returns_keeps_its_connections_until_it_is_deregistered_again() {
+    let lab = Lab::with_drain_time(Duration::from_secs(2));
     let endpoint = lab.create(ListenerProtocol::Tcp, 80);
-    let a = echo(b'a').await;
+    let (a, b) = (echo(b'a').await, echo(b'b').await);
     lab.bind(&endpoint, a.addr, 1);
+    lab.bind(&endpoint, b.addr, 1);
     let addr = lab.addr(&endpoint);
-    let (mut old, _) = connect(addr).await;
-    lab.unbind(&endpoint, a.addr);
-    lab.bind(&endpoint, a.addr, 1);
-    let (mut new, name) = connect(addr).await;
-    assert_eq!(name, 'a');
-    until("the old one has ended", async || {
-        lab.listener(&endpoint).backends.len() == 1
+    let mut clients = [connect(addr).await, connect(addr).await];
+    clients.sort_by_key(|(_, name)| *name);
+    let [(mut old, _), (mut other, _)] = clients;
+    assert_eq!(
+        deregister(&lab, &endpoint, a.addr).await["status"],
+        "Running"
+    );
+    assert_eq!(ensure(&lab, &endpoint, a.addr).await["status"], "Succ");
+    // This drain ends after the first one would have.
+    assert_eq!(
+        deregister(&lab, &endpoint, b.addr).await["status"],
+        "Running"
+    );
+    until("the other one's drain has ended", async || {
+        deregister(&lab, &endpoint, b.addr).await["status"] == "Succ"
+    })
+    .await;
+    assert!(!is_alive(&mut other).await);
+    assert!(is_alive(&mut old).await);
+    let backends = lab.listener(&endpoint).backends;
+    let weights: Vec<_> = backends.iter().map(|it| it.weight).collect();
+    assert_eq!(weights, [Some(7)]);
+    assert_eq!(names(addr, 3).await, BTreeMap::from([('a', 3)]));
+
+    until("deregistered", async || {
+        deregister(&lab, &endpoint, a.addr).await["status"] == "Succ"
     })
     .await;
     assert!(!is_alive(&mut old).await);
-    assert!(is_alive(&mut new).await);
+}
+
+#[tokio::test]
+async fn d80_requests_go_to_a_backend_that_returned() {
+    let lab = Lab::new();
+    let endpoint = lab.create(ListenerProtocol::Http, 80);
+    let release = Arc::new(Notify::new());
+    let held = Arc::clone(&release);
+    let a = http_that("a", move || {
+        let held = Arc::clone(&held);
+        async move { held.notified().await }
+    })
+    .await;
+    lab.bind(&endpoint, a.addr, 1);
+    let addr = lab.addr(&endpoint);
+    let mut client = Client::connect(addr).await;
+    let request = tokio::spawn(async move {
+        let response = client.get("any", "/hold").await;
+        (client, response)
+    });
+    until("the request is open", async || {
+        lab.listener(&endpoint).backends[0].counts.open == 1
+    })
+    .await;
+    assert_eq!(
+        deregister(&lab, &endpoint, a.addr).await["status"],
+        "Running"
+    );
+    assert_eq!(ensure(&lab, &endpoint, a.addr).await["status"], "Succ");
+    release.notify_one();
+    let (mut client, (status, _)) = request.await.unwrap();
+    assert_eq!(status.as_u16(), 200);
+    for _ in 0..3 {
+        assert_eq!(client.get("any", "/").await.1["name"], "a");
+    }
+    let counts = lab.listener(&endpoint).backends[0].counts;
+    assert_eq!((counts.requests, counts.connections), (4, 1));
 }
 
 #[tokio::test]

@@ -91,3 +91,10 @@ async fn a06_without_it_writers_conflict_and_the_retry_still_loses_nothing() {
     let conflicts = conflicts(&lab, driver.without_serial_key()).await;
     assert!(conflicts > SERVICES, "{conflicts}");
 }
+
+#[tokio::test]
+async fn it_cancels_deregistrations() {
+    let driver = AzureDriver::new(Lab::new().cloud, MockOptions::default());
+    let health = call(&router(driver), "healthz", &json!({})).await;
+    assert_eq!(health["features"], json!(["cancel"]));
+}
