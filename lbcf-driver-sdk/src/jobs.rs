@@ -120,10 +120,10 @@ impl<J: Job> Jobs<J> {
         }
     }
 
-    /// Cancels the job with this key, to delete something that is still being created. `None` when
-    /// it created nothing, or is not known and was not [found](Job::find). `Some` is what it created:
-    /// delete it, then [`forget`](Self::forget) it. Until then every call returns it, so that a
-    /// failed deletion is retried.
+    /// Cancels the job with this key, to delete something that is still being created, or to keep a
+    /// backend that is still being deregistered. `None` when it did nothing, or is not known and was
+    /// not [found](Job::find). `Some` is its result: undo it, then [`forget`](Self::forget) it. Until
+    /// then every call returns it, so that undoing it is retried.
     ///
     /// # Errors
     /// `Running` until the job has ended. `Fail` when its state is not known.
@@ -155,8 +155,8 @@ impl<J: Job> Jobs<J> {
         }
     }
 
-    /// Removes the result of the job with this key, after what it created was deleted. A running job
-    /// is not removed.
+    /// Removes the result of the job with this key, after it was undone. A running job is not
+    /// removed.
     pub fn forget(&self, key: &str) {
         self.lock().forget_results(|job, _| job == key);
     }

@@ -419,6 +419,30 @@ async fn a_cancelled_jobs_result_is_returned_until_it_is_forgotten() {
     assert_eq!(jobs.cancel("k").await.unwrap(), None);
 }
 
+/// As a driver does whose `ensure_backend` cancels deregistrations.
+#[tokio::test(start_paused = true)]
+async fn the_next_deregistration_of_a_backend_that_came_back_is_another_job() {
+    let cloud = Cloud::new(1);
+    let jobs = forgetful(&cloud);
+    assert!(jobs.run("lb addr", "a".into()).await.is_err());
+    // It ended before `ensure_backend` came.
+    assert_eq!(jobs.cancel("lb addr").await.unwrap().unwrap(), "made of a");
+    cloud.log();
+    assert!(jobs.run("lb addr", "a".into()).await.is_ok());
+    assert_eq!(
+        cloud.log(),
+        [""; 0],
+        "the earlier result, if it is not forgotten"
+    );
+    jobs.forget("lb addr");
+    assert!(jobs.run("lb addr", "a".into()).await.is_err());
+    assert_eq!(cloud.log(), ["submit a", "poll lb addr"]);
+    jobs.cancel("lb addr").await.unwrap();
+    // So is one that was requested at another time.
+    assert!(jobs.run("lb addr", "b".into()).await.is_err());
+    assert_eq!(cloud.log(), ["poll lb addr", "submit b", "poll lb addr"]);
+}
+
 /// By default a cancellation waits until the task is done.
 #[tokio::test(start_paused = true)]
 async fn a_cancellation_waits_for_a_task_that_cannot_be_cancelled() {

@@ -2,7 +2,7 @@
 
 use crate::HaproxyDriver;
 use crate::haproxy::runtime;
-use crate::plan;
+use crate::plan::{self, Admin};
 use lbcf_driver_sdk::HookError;
 use lbcf_driver_sdk::drain::Drain;
 use std::net::SocketAddr;
@@ -12,7 +12,8 @@ use std::time::{Duration, SystemTime};
 const RETRY: Duration = Duration::from_secs(1);
 
 impl HaproxyDriver {
-    /// Removes a draining server that has no sessions; `Running` while it has some within the limit.
+    /// Removes a draining server that has no sessions; `Running` while it has some within the limit. One that
+    /// is ready again is left alone.
     pub(crate) async fn drain(
         &self,
         name: &str,
@@ -23,6 +24,10 @@ impl HaproxyDriver {
         let _changes = self.changes.lock().await;
         let running = runtime::balancer(&self.layout, name).await?;
         let server = running.and_then(|it| it.servers.get(&address).copied());
+        if server.is_some_and(|server| server.admin == Admin::Ready) {
+            let cancelled = "an ensureBackend has cancelled the deregistration";
+            return Err(HookError::running(cancelled));
+        }
         let old_sessions = runtime::sessions_of_old_workers(&self.layout, name, address).await?;
         let sessions = old_sessions + server.map_or(0, |server| server.sessions);
         // A controller that does not say since when it asks: HAProxy knows since when it sends nothing there.

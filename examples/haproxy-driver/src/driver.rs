@@ -281,6 +281,11 @@ impl Driver for HaproxyDriver {
     fn accepts_dry_run(&self) -> bool {
         true
     }
+
+    /// A server that is ensured takes new sessions again, and keeps those that were open.
+    fn cancels_deregistrations(&self) -> bool {
+        true
+    }
 }
 
 fn not_loaded() -> HookError {

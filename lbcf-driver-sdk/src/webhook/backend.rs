@@ -193,7 +193,8 @@ operation_response! {
 }
 
 operation_request! {
-    /// Registers a backend, or updates its parameters if it is registered.
+    /// Registers a backend, or updates its parameters if it is registered. If `healthz` names the feature
+    /// `cancel`, it cancels a deregistration of the same load balancer and address that is `Running`.
     EnsureBackend<I, P; B> of Created(lb_info) at backend_addr,
     written if "I: Borrow<StringMap>, P: Borrow<StringMap>, B: Serialize", read if "I: Default + From<StringMap>, P: Default + From<StringMap>, B: Default + Deserialize<'de>"
     {

@@ -13,9 +13,9 @@ pub struct Healthz {}
 pub struct HealthzResponse {
     /// True if the driver can serve other webhooks.
     pub healthy: bool,
-    /// What the driver can do beyond what every driver has to. Defined is `cancel`: an `ensureBackend` while
+    /// Abilities that not every driver has. Defined is `cancel`: an `ensureBackend` while
     /// `deregisterBackend` of the same load balancer and address is `Running` cancels that deregistration.
-    /// Absent or `null` if there is nothing; unknown names are ignored.
+    /// Absent or `null` for none; callers ignore names that they do not know.
     #[serde(
         default,
         deserialize_with = "crate::wire::null_as_default",

@@ -5,6 +5,7 @@
 )]
 
 mod bent;
+mod checks_drg;
 mod checks_generate;
 mod checks_hlth;
 mod checks_jpd;

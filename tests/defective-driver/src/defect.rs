@@ -334,6 +334,9 @@ defects! {
         "deregisterBackend fails when parameters are not those of the backend", "DRG-06");
     DeregBlocksRebind("dereg-blocks-rebind",
         "ensureBackend does nothing for a backend that was deregistered", "DRG-08");
+    CancelIgnored("cancel-ignored",
+        "a deregistration that ensureBackend has cancelled removes the backend all the same",
+        "WIRE-08" "DRG-09");
     // judgePodDeregister
     JudgeSuccAsString("judge-succ-as-string",
         "judgePodDeregister has \"true\" instead of true", "WIRE-02");

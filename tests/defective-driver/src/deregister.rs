@@ -6,6 +6,11 @@ use crate::ensure_backend::{LATER, others, unbind_foreign};
 use crate::history::{self, DEREGISTERED};
 use crate::hook_request::HookRequest;
 use crate::reply::Reply;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How long the drain of [`Defect::CancelIgnored`] goes on after its cancellation.
+const DRAIN: Duration = Duration::from_millis(100);
 
 pub(crate) fn before(defect: Defect, driver: &Driver, request: &HookRequest) -> Option<Reply> {
     if !request.does("deregisterBackend") {
@@ -44,11 +49,20 @@ pub(crate) fn before(defect: Defect, driver: &Driver, request: &HookRequest) -> 
             let differs = bound()? != request.map("parameters");
             differs.then(|| Reply::fail("parameters: no target has these"))
         }
+        Defect::CancelIgnored
+            if bound().is_some() && !driver.memory.contains(defect.id(), &key) =>
+        {
+            driver.memory.put(defect.id(), &key, true);
+            Some(Reply::running("the target drains"))
+        }
         _ => None,
     }
 }
 
 pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, reply: &Reply) {
+    if defect == Defect::CancelIgnored && reply.is_succ() {
+        end_drain(defect, driver, request);
+    }
     let succ = request.does("deregisterBackend") && reply.is_succ();
     let Some(endpoint) = request.endpoint().filter(|_| succ) else {
         return;
@@ -61,5 +75,22 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
         }
         Defect::DeregRemovesForeign => unbind_foreign(driver, request, &endpoint),
         _ => {}
+    }
+}
+
+/// A drain that another webhook than `deregisterBackend` ends removes the backend later.
+fn end_drain(defect: Defect, driver: &Driver, request: &HookRequest) {
+    let key = request.backend_key();
+    let is_change = request.does("ensureBackend") || request.does("deregisterBackend");
+    if !is_change || !driver.memory.contains(defect.id(), &key) {
+        return;
+    }
+    driver.memory.remove(defect.id(), &key);
+    let (cloud, address) = (driver.cloud.clone(), request.text("backendAddr").to_owned());
+    if let Some(endpoint) = request.endpoint().filter(|_| request.is("ensureBackend")) {
+        tokio::spawn(async move {
+            sleep(DRAIN).await;
+            let _ = cloud.unbind(&endpoint, &address);
+        });
     }
 }

@@ -113,7 +113,8 @@ impl Driver for MyDriver {
     }
 
     // The following have defaults, as have `validate_load_balancer`, `judge_pod_deregister`,
-    // `list_backends`, `healthz`, `serial_key` and `accepts_dry_run`: see the documentation of `Driver`.
+    // `list_backends`, `healthz`, `serial_key`, `accepts_dry_run` and `cancels_deregistrations`: see the
+    // documentation of `Driver`.
 
     /// Updates the attributes of a load balancer.
     async fn ensure_load_balancer(

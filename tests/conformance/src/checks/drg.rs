@@ -1,9 +1,11 @@
 //! deregisterBackend: also of backends that were never registered or are deregistered already.
 
+use super::lst::listed;
 use super::prelude::*;
+use lbcf_driver_sdk::webhook::HealthzResponse;
 
 pub(super) const CHECKS: &[&Check] = &[
-    &DRG_01, &DRG_02, &DRG_03, &DRG_04, &DRG_05, &DRG_06, &DRG_07, &DRG_08,
+    &DRG_01, &DRG_02, &DRG_03, &DRG_04, &DRG_05, &DRG_06, &DRG_07, &DRG_08, &DRG_09,
 ];
 
 check! { "DRG-01" DRG_01 = drg_01, Must Drg, observer Improves, needs [LoadBalancer, Backend],
@@ -170,4 +172,55 @@ async fn drg_08(lab: &Lab) -> CheckOutcome {
         lab.has_backend(&backend, "in the cloud again").await?;
     }
     Ok(())
+}
+
+check! { "DRG-09" DRG_09 = drg_09, Should Drg, observer Improves, needs [LoadBalancer, Backend],
+    rule "If healthz names the feature cancel, ensureBackend cancels a deregistration that is \
+          Running: the backend stays registered, with the new parameters",
+    why "A pod may become ready again while its backend drains. If the deregistration continues, \
+         the pod loses its traffic, although its record says that it is registered.",
+    source "LBCF webhook specification, healthz and ensureBackend",
+    typical "The job that deregisters is not stopped, or removes the backend without a look at \
+             whether it was registered again. Without the feature controllers wait for its end.",
+}
+
+async fn drg_09(lab: &Lab) -> CheckOutcome {
+    if !cancels(&lab.call(&healthz()).await) {
+        let reason = "healthz does not name the feature cancel";
+        return Err(CheckError::Skipped(reason.to_owned()));
+    }
+    // What goes on in spite of the cancellation may take as long as a usual deregistration.
+    let (lb, usual) = lab.given_registered_backend().await?;
+    let began = Instant::now();
+    if !starts_running(lab, &usual).await? {
+        lab.note("no deregistration was Running");
+        return Ok(());
+    }
+    lab.given_deregistered(&usual).await?;
+    let usually = began.elapsed();
+    let mut backend = lab.given_registered(&lb).await?;
+    starts_running(lab, &backend).await?;
+    backend.parameters = lab.updated_parameters(&backend);
+    let backend = lab.registered(backend).await?;
+    let until = Instant::now() + usually + usually / 2 + Duration::from_millis(200);
+    while Instant::now() < until {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        lab.is_registered(&backend).await?;
+        if lab.has(Feature::ListBackends) {
+            let list = listed(lab, &lb.lb_info).await.blocked_by("LST-01")?;
+            list.has(&backend.addr)?;
+        }
+    }
+    lab.deregistered(&backend).await?;
+    lab.is_deregistered(&backend).await
+}
+
+fn cancels(healthz: &DriverReply) -> bool {
+    let features = healthz.field("features").and_then(Value::as_array);
+    features.is_some_and(|features| features.contains(&json!(HealthzResponse::CANCEL)))
+}
+
+async fn starts_running(lab: &Lab, backend: &Backend) -> CheckOutcome<bool> {
+    let reply = lab.call(&backend.deregister()).await;
+    Ok(reply.operation_status()? == Status::Running)
 }

@@ -170,7 +170,7 @@ pub(super) fn list(lab: &Lab, lb_info: &StringMap) -> WebhookCall {
 }
 
 #[derive(Debug, Clone)]
-struct Listed {
+pub(super) struct Listed {
     addr: String,
     /// `None` when the driver does not know them.
     parameters: Option<Map<String, Value>>,
@@ -179,7 +179,7 @@ struct Listed {
 }
 
 /// A response with Succ, and its backends.
-struct List {
+pub(super) struct List {
     reply: DriverReply,
     backends: Vec<Listed>,
 }
@@ -204,7 +204,7 @@ impl List {
     ///
     /// # Errors
     /// [`CheckError::Failed`], when it is not listed.
-    fn has(&self, addr: &str) -> CheckOutcome<&Listed> {
+    pub(super) fn has(&self, addr: &str) -> CheckOutcome<&Listed> {
         self.find(addr).ok_or_else(|| {
             let expected = format!("backend {addr} in the list, since it is registered");
             let addresses: Vec<&str> = self.backends.iter().map(|it| &*it.addr).collect();
@@ -218,7 +218,7 @@ impl List {
 ///
 /// # Errors
 /// [`CheckError::Failed`], unless the driver succeeds with a list of backends.
-async fn listed(lab: &Lab, lb_info: &StringMap) -> CheckOutcome<List> {
+pub(super) async fn listed(lab: &Lab, lb_info: &StringMap) -> CheckOutcome<List> {
     let since = "since the load balancer exists and the fixture's features name listBackends";
     let reply = lab.succeeds(&list(lab, lb_info), since).await?;
     List::of(reply)
