@@ -10,6 +10,7 @@ use self::rollouts::First;
 use self::scene::{Before, Scene};
 use super::clients::{Clients, Counted};
 use crate::concurrently::run_concurrently;
+use lbcf_controller::Options;
 use lbcf_e2e::{World, is_exhaustive};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -105,6 +106,18 @@ impl Change {
         }
     }
 
+    fn options(self) -> Options {
+        let mut options = World::quick();
+        match self {
+            Self::OneNewPodRefused => options.replacement_timeout = Duration::from_secs(4),
+            // It is what this is about.
+            Self::PortRenamed => {}
+            // As the cloud at a tenth of scale, or else it hides how endpoints are replaced.
+            _ => options.endpoint_grace_period = Duration::from_millis(300),
+        }
+        options
+    }
+
     /// Makes the change, and waits until it is carried out.
     async fn make(self, scene: &mut Scene) {
         match self {
@@ -164,11 +177,7 @@ const PATHS: [&str; 13] = [
 ];
 
 async fn requests_during((change, seed): (Change, u64)) -> (Change, Counted) {
-    let mut options = World::quick();
-    if change == Change::OneNewPodRefused {
-        options.replacement_timeout = Duration::from_secs(4);
-    }
-    let mut scene = Scene::start(change.before(), seed, options).await;
+    let mut scene = Scene::start(change.before(), seed, change.options()).await;
     let clients = Clients::start(&scene.world, &PATHS, Duration::from_millis(20));
     tokio::time::sleep(Duration::from_millis(200)).await;
     change.make(&mut scene).await;
