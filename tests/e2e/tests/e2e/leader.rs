@@ -61,6 +61,12 @@ impl Candidate {
         until("the controller is ready", async || self.health.ready().ok()).await;
     }
 
+    /// Stops it, and waits until it has ended.
+    pub(crate) async fn stop(self) {
+        self.stop.send(()).expect("it runs");
+        self.task.await.expect("no panic").expect("it was asked to");
+    }
+
     fn leads(&self) -> bool {
         leads(&self.health)
     }
@@ -99,8 +105,7 @@ async fn u43_only_the_leader_reconciles_and_the_next_one_continues_where_it_was_
         "nothing was done twice"
     );
     world.delete_basics().await;
-    two.stop.send(()).expect("it runs");
-    two.task.await.expect("no panic").expect("it was asked to");
+    two.stop().await;
     assert_eq!(lease(&world).await.holder_identity.as_deref(), Some(""));
 }
 

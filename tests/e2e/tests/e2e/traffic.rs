@@ -49,7 +49,7 @@ async fn d79_d80_no_request_fails_while_pods_come_and_go() {
 
     let addr = address(&world);
     let slow = "/slow?ms=50";
-    let clients = Clients::start(addr, &["/", "/", slow, slow, slow], Duration::ZERO);
+    let clients = Clients::start(&world, &["/", "/", slow, slow, slow], Duration::ZERO);
     clients.until_served_by(&["web-0", "web-1"], 10).await;
     world.create(&serving_pod("web-2")).await;
     clients.until_served_by(&["web-2"], 10).await;
@@ -59,8 +59,8 @@ async fn d79_d80_no_request_fails_while_pods_come_and_go() {
     world.until_targets(&["web-2"], "50").await;
     world.set_ready("web-1", true).await;
     world.until_targets(&["web-1", "web-2"], "50").await;
-    let (_, failures) = clients.stop().await;
-    assert_eq!(failures, Vec::<String>::new());
+    let counted = clients.stop().await;
+    assert_eq!(counted.failures, Vec::<String>::new());
     // A weight of 0 gets nothing new.
     world.set_weight::<BackendGroup>(GROUP, "0").await;
     world.until_targets(&["web-1", "web-2"], "0").await;

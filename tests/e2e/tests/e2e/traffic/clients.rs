@@ -1,20 +1,24 @@
 //! Clients that send requests, each on a connection of its own, and count what comes back.
 
 use lbcf_e2e::{World, until};
+use mock_driver::{Cloud, ListenerTraffic};
 use std::collections::BTreeMap;
 use std::io::{Error, Result};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-/// Responses by pod, and failures.
+/// The result of the requests.
 #[derive(Debug, Default)]
-struct Counted {
+pub(super) struct Counted {
+    /// The number of responses of each pod.
     by_pod: BTreeMap<String, usize>,
-    failures: Vec<String>,
+    pub(super) failures: Vec<String>,
+    /// The longest time in which every client found a load balancer without targets.
+    pub(super) longest_gap: Duration,
 }
 
 /// Clients that send one request after the other, until they are stopped.
@@ -23,19 +27,40 @@ pub(super) struct Clients {
     running: JoinSet<()>,
 }
 
+/// The load balancer that clients send requests to.
+struct Entrance {
+    cloud: Cloud,
+    addr: SocketAddr,
+    /// Clients move to a load balancer that has so many targets.
+    all: usize,
+    empty_since: Option<Instant>,
+}
+
 impl Clients {
-    /// A client for each of these paths, with a pause between its requests.
-    pub(super) fn start(addr: SocketAddr, paths: &[&'static str], pause: Duration) -> Self {
+    /// A client for each of these paths, with a pause between its requests. All move when another load
+    /// balancer has as many targets as theirs has now.
+    pub(super) fn start(world: &World, paths: &[&'static str], pause: Duration) -> Self {
+        let entrance = Arc::new(Mutex::new(Entrance {
+            cloud: world.cloud.clone(),
+            addr: address(world),
+            all: world.targets_count(),
+            empty_since: None,
+        }));
         let counted = Arc::new(Mutex::new(Counted::default()));
         let mut running = JoinSet::new();
         for &path in paths {
-            let counted = Arc::clone(&counted);
+            let (entrance, counted) = (Arc::clone(&entrance), Arc::clone(&counted));
             running.spawn(async move {
                 loop {
+                    let (addr, gap) = entrance.lock().unwrap().enter();
                     let response = request(addr, path).await;
-                    match (&mut *counted.lock().unwrap(), response) {
-                        (counted, Ok(pod)) => *counted.by_pod.entry(pod).or_default() += 1,
-                        (counted, Err(error)) => counted.failures.push(error.to_string()),
+                    {
+                        let mut counted = counted.lock().unwrap();
+                        counted.longest_gap = counted.longest_gap.max(gap);
+                        match response {
+                            Ok(pod) => *counted.by_pod.entry(pod).or_default() += 1,
+                            Err(error) => counted.failures.push(error.to_string()),
+                        }
                     }
                     tokio::time::sleep(pause).await;
                 }
@@ -54,12 +79,41 @@ impl Clients {
         .await;
     }
 
-    /// The number of responses, and what failed.
-    pub(super) async fn stop(mut self) -> (usize, Vec<String>) {
+    pub(super) async fn stop(mut self) -> Counted {
         self.running.shutdown().await;
-        let counted = std::mem::take(&mut *self.counted.lock().unwrap());
-        (counted.by_pod.values().sum(), counted.failures)
+        std::mem::take(&mut *self.counted.lock().unwrap())
     }
+}
+
+impl Counted {
+    pub(super) fn requests(&self) -> usize {
+        self.by_pod.values().sum::<usize>() + self.failures.len()
+    }
+}
+
+impl Entrance {
+    /// Where to send a request, and for how long there has been no target.
+    fn enter(&mut self) -> (SocketAddr, Duration) {
+        let traffic = self.cloud.traffic();
+        let listeners = traffic.values().flat_map(|it| &it.listeners);
+        let listeners: Vec<_> = listeners.filter(|it| it.listens.is_some()).collect();
+        let newest = listeners.iter().rfind(|it| targets(it) >= self.all);
+        self.addr = newest.and_then(|it| it.listens).unwrap_or(self.addr);
+        let ours = listeners.iter().find(|it| it.listens == Some(self.addr));
+        if ours.is_some_and(|it| targets(it) > 0) {
+            self.empty_since = None;
+        } else {
+            self.empty_since.get_or_insert_with(Instant::now);
+        }
+        let gap = self.empty_since.map(|since| since.elapsed());
+        (self.addr, gap.unwrap_or_default())
+    }
+}
+
+/// The number of a listener's backends that are not draining.
+fn targets(listener: &ListenerTraffic) -> usize {
+    let backends = listener.backends.iter();
+    backends.filter(|it| it.weight.is_some()).count()
 }
 
 /// The pod that has responded to a request.
