@@ -63,6 +63,7 @@ enum Change {
     NodeDrained,
     NodeLost,
     PodBlinks,
+    AllPodsBlink,
     SelectorOfGroup,
     SelectorOfBind,
     SelectorOfService,
@@ -112,6 +113,10 @@ impl Change {
             Self::OneNewPodRefused => options.replacement_timeout = Duration::from_secs(4),
             // It is what this is about.
             Self::PortRenamed => {}
+            Self::AllPodsBlink => {
+                options.readiness_brake = Options::default().readiness_brake / 10;
+                options.driver_health_period = Some(Duration::from_millis(50));
+            }
             // As the cloud at a tenth of scale, or else it hides how endpoints are replaced.
             _ => options.endpoint_grace_period = Duration::from_millis(300),
         }
@@ -129,6 +134,7 @@ impl Change {
             Self::NodeDrained => rollouts::node_drained(scene).await,
             Self::NodeLost => rollouts::node_lost(scene).await,
             Self::PodBlinks => rollouts::pod_blinks(scene).await,
+            Self::AllPodsBlink => rollouts::all_pods_blink(scene).await,
             Self::SelectorOfGroup => selection::of_group(scene).await,
             Self::SelectorOfBind => selection::of_bind(scene).await,
             Self::SelectorOfService | Self::SelectorOfClassService => {

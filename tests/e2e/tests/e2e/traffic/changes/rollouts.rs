@@ -1,6 +1,6 @@
 //! Pods come, go and are not Ready for a while.
 
-use super::scene::{BLUE, Scene, pod};
+use super::scene::{BLUE, OUTAGE, Scene, pod};
 use http::StatusCode;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::EvictParams;
@@ -96,6 +96,24 @@ pub(super) async fn pod_blinks(scene: &Scene) {
     world.set_ready("web-0", true).await;
     world.until_records(BLUE.len()).await;
     world.until_targets(&BLUE, "50").await;
+}
+
+/// All pods are not Ready for a while, in which they serve on.
+pub(super) async fn all_pods_blink(scene: &Scene) {
+    let world = &scene.world;
+    let all = ["web-0", "web-1", "web-2", "web-3", "web-4", "web-5"];
+    for name in &all[BLUE.len()..] {
+        world.create(&pod("web", name)).await;
+    }
+    world.until_targets(&all, "50").await;
+    for is_ready in [false, true] {
+        for name in all {
+            world.set_ready(name, is_ready).await;
+        }
+        tokio::time::sleep(OUTAGE).await;
+    }
+    world.until_records(all.len()).await;
+    world.until_targets(&all, "50").await;
 }
 
 async fn evict(world: &World, pod: &str) {
