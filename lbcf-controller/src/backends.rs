@@ -2,6 +2,7 @@
 //! create, update and delete records, and the counts and the condition in their status.
 
 mod backend;
+mod brake;
 mod counts;
 mod decide;
 mod execute;

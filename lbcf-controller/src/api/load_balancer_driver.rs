@@ -86,7 +86,7 @@ pub struct LoadBalancerDriverStatus {
     #[serde(default, with = "nullable")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
-    /// What the driver can do beyond the webhooks that it must serve, by its last response to `healthz`. `cancel`: an
+    /// Abilities beyond what every driver has, by its last response to `healthz`. `cancel`: an
     /// `ensureBackend` takes back a `deregisterBackend` that is running.
     #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]

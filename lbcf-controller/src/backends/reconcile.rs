@@ -1,11 +1,11 @@
 //! Reconciling the backends of an owner, whatever its kind.
 
+use super::brake::{brake, release};
 use super::decide::{BackendsState, Candidates, decide};
 use super::execute::{PlanOutcome, execute, may_adopt};
 use super::hold::{advance, hold};
 use super::service::{CandidateNode, EndpointCandidates, SelectedService, port_of_slice, tallies};
 use super::status::{OwnerKind, report_refusal};
-use super::unready;
 use super::verdict::enqueue_verdict;
 use crate::api::{
     BackendRecord, DeregisterPolicy, LoadBalancerDriver, ObjectExt, ObjectKey, ServiceMode,
@@ -37,7 +37,7 @@ pub(crate) async fn reconcile<K: OwnerKind>(
     count_endpoints(context, &state, &batch.units);
     let mut plan = decide(&state);
     hold::<K>(context, &state, &mut plan);
-    unready::brake::<K>(context, &state, &batch.units, &mut plan);
+    brake::<K>(context, &state, &batch.units, &mut plan);
     if !may_adopt::<K>(context, &state, &plan).await? {
         return Ok(Action::RequeueNow);
     }
@@ -118,7 +118,7 @@ fn finish<K: OwnerKind>(
 ) -> Result<Action, Error> {
     let owner = &state.owner;
     let replacement = advance::<K>(context, owner);
-    let unready = unready::advance(context, owner, &*state.object);
+    let unready = release(context, owner, &*state.object);
     if context.index().release_units(owner) {
         return Err(Error::NameTaken);
     }

@@ -1,97 +1,11 @@
-//! Keeping backends that are not ready registered, as the brake and `minRegistered` say.
+//! Backends that are not ready and stay registered, in the status of their owner.
 
-use super::decide::BackendsState;
-use super::plan::RecordPlan;
-use super::status::OwnerKind;
-use crate::api::{
-    BackendOwner, BackendRecord, Condition, ConditionStatus, Conditions, condition_types, reasons,
-};
-use crate::cluster::EventType::Warning;
-use crate::cluster::Regarding;
-use crate::index::{Index, Owner, Unit, unit_of};
+use crate::api::{Condition, ConditionStatus, condition_types, reasons};
+use crate::index::Owner;
 use crate::runtime::Context;
-use crate::runtime::memory::{Brake, Limits};
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::Instant;
+use crate::runtime::memory::Brake;
 
-const MESSAGE: &str = "backends that are not Ready stay registered: too many became unready at once, or less than spec.minRegistered would be left";
-
-/// Decides which unready backends of a plan leave, and which stay.
-pub(super) fn brake<K: OwnerKind>(
-    context: &Context,
-    state: &BackendsState,
-    units: &BTreeSet<Unit>,
-    plan: &mut RecordPlan,
-) {
-    let (owner, now) = (&state.owner, Instant::now());
-    let unready: BTreeSet<Unit> = plan.unready.iter().map(|it| unit_of(it).into()).collect();
-    let (registered, is_resumed) = {
-        let index = context.index();
-        let object = index.find::<K>(owner.key());
-        let status = object.and_then(|object| object.status().cloned());
-        let is_held = status.is_some_and(|mut status| {
-            K::conditions(&mut status).is_true(condition_types::UNREADY_KEPT)
-        });
-        (registered(&index, owner), is_held)
-    };
-    let limits = limits(context, &*state.object);
-    let (leaving, is_news) = context.memory.brake(&owner.request_key(), |brake| {
-        if brake.is_none() && unready.is_empty() {
-            return (BTreeSet::new(), false);
-        }
-        let brake = brake.get_or_insert_with(|| match is_resumed {
-            true => Box::new(Brake::resumed(registered, now)),
-            false => Box::default(),
-        });
-        let had_held = !brake.held().is_empty();
-        for unit in units.difference(&unready) {
-            brake.forget(unit);
-        }
-        let leaving = brake.release(unready, registered, limits, now);
-        (leaving, !had_held && !brake.held().is_empty())
-    });
-    let unready = std::mem::take(&mut plan.unready).into_iter();
-    let leaves = |record: &Arc<BackendRecord>| leaving.contains(unit_of(record));
-    plan.delete.extend(unready.filter(leaves));
-    if is_news {
-        let regarding = Regarding::owner(&*state.object);
-        let recorder = &context.recorder;
-        recorder.record(&regarding, Warning, reasons::TOO_MANY_UNREADY, MESSAGE);
-    }
-}
-
-fn limits(context: &Context, object: &dyn BackendOwner) -> Limits {
-    Limits {
-        interval: context.options.readiness_brake,
-        min_registered: object.min_registered(),
-    }
-}
-
-/// The number of an owner's units that are registered, at whichever load balancers.
-fn registered(index: &Index, owner: &Owner) -> usize {
-    index.records.tallies.units(owner, 1)
-}
-
-/// Marks the backends that are held if any may leave now. Returns the time until one may.
-pub(super) fn advance(
-    context: &Context,
-    owner: &Owner,
-    object: &dyn BackendOwner,
-) -> Option<Duration> {
-    let (limits, now) = (limits(context, object), Instant::now());
-    let mut index = context.index();
-    let registered = registered(&index, owner);
-    context.memory.brake(&owner.request_key(), |brake| {
-        let brake = brake.as_ref().filter(|brake| !brake.held().is_empty())?;
-        if brake.most(registered, limits, now) == 0 {
-            return brake.wait(limits, now);
-        }
-        index.mark_units(owner, brake.held());
-        Some(Duration::ZERO)
-    })
-}
+pub(super) const MESSAGE: &str = "backends that are not Ready stay registered: too many became unready at once, or less than spec.minRegistered would be left";
 
 /// True if some of an owner's unready backends are held.
 pub(super) fn is_held(context: &Context, owner: &Owner) -> bool {

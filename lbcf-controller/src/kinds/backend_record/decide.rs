@@ -38,6 +38,14 @@ pub(crate) struct RecordState {
 }
 
 impl RecordState {
+    /// The record whose deregistration of the same address has to end first.
+    fn deregistering(&self) -> Option<String> {
+        let mut neighbours = self.neighbours.iter();
+        let deregistering = neighbours.find(|other| other.is_deregistering);
+        let deregistering = deregistering.filter(|_| !self.can_cancel());
+        deregistering.map(|other| other.record.name_any())
+    }
+
     /// True if `ensureBackend` cancels a deregistration of the same address that is running.
     fn can_cancel(&self) -> bool {
         matches!(&self.driver, Lookup::Found(driver) if driver.can_cancel())
@@ -121,12 +129,10 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
             RecordAction::Wait(RecordWait::BackendUnavailable)
         };
     }
-    let mut neighbours = state.neighbours.iter();
     if !status.conditions.is_true(condition_types::REGISTERED)
-        && !state.can_cancel()
-        && let Some(deleting) = neighbours.find(|other| other.is_deregistering)
+        && let Some(other) = state.deregistering()
     {
-        return RecordAction::Wait(RecordWait::Neighbour(deleting.record.name_any()));
+        return RecordAction::Wait(RecordWait::Neighbour(other));
     }
     RecordAction::Ensure(EnsureBackend {
         record_id: record_id("ensureBackend", record),

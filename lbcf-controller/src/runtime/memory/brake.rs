@@ -13,14 +13,14 @@ const FEWEST: usize = 4;
 pub(crate) struct Limits {
     /// The time within which backends leave at once, and between two that are braked; zero for no brake.
     pub interval: Duration,
-    /// How many backends stay registered, ready or not.
+    /// So many backends stay registered, ready or not.
     pub min_registered: usize,
 }
 
-/// What became of an owner's backends that are not ready.
+/// An owner's backends that are not ready.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Brake {
-    /// How many were registered when the first of these left.
+    /// The number that was registered when the first of these left.
     peak: usize,
     /// When the last one left.
     last: Option<Instant>,
@@ -61,7 +61,7 @@ impl Brake {
         leaving
     }
 
-    /// How many may leave now.
+    /// The number that may leave now.
     pub(crate) fn most(&self, registered: usize, limits: Limits, now: Instant) -> usize {
         let most = match registered.saturating_sub(self.peak.div_ceil(2)) {
             _ if limits.interval.is_zero() || self.peak < FEWEST => usize::MAX,
