@@ -309,7 +309,7 @@ async fn each_scenario_without_failures_loses_and_leaves_nothing() {
     for scenario in Scenario::ALL {
         println!("{scenario:?}");
         let world = World::new().await;
-        let _controller = world.start(World::quick());
+        let _controller = world.start(scenario.options());
         scenario.run(&world).await;
     }
 }
