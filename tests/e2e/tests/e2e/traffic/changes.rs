@@ -10,50 +10,15 @@ use self::rollouts::First;
 use self::scene::{Before, Scene};
 use super::clients::{Clients, Counted};
 use crate::concurrently::run_concurrently;
+use clap::ValueEnum;
 use lbcf_controller::Options;
 use lbcf_e2e::{World, is_exhaustive};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::Duration;
 
-/// The changes, in the order of the table.
-const CHANGES: [Change; 33] = [
-    Change::RollingUpdate,
-    Change::RollingUpdateWithoutSurge,
-    Change::DriverDownDuringRollingUpdate,
-    Change::ScaledDownAndUp,
-    Change::PodEvicted,
-    Change::NodeDrained,
-    Change::NodeLost,
-    Change::PodBlinks,
-    Change::SelectorOfGroup,
-    Change::SelectorOfBind,
-    Change::SelectorOfService,
-    Change::SelectorOfClassService,
-    Change::SelectorAndWeight,
-    Change::Weight,
-    Change::PortRenamed,
-    Change::PortAddedAndFirstRemoved,
-    Change::TargetPort,
-    Change::OneNewPodRefused,
-    Change::GroupRenamed,
-    Change::GroupOfOtherWeight,
-    Change::GroupsSwap,
-    Change::GroupMoved,
-    Change::BindAndGroup,
-    Change::SourceOfBind,
-    Change::Attribute,
-    Change::SettingsOfClass,
-    Change::NamesAndControllerKilled,
-    Change::ControllerKilledAtRandom,
-    Change::LeaderChanged,
-    Change::DriverRestarted,
-    Change::CloudDown,
-    Change::ApiServerDown,
-    Change::AdmissionDown,
-];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// In the order of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Change {
     RollingUpdate,
     RollingUpdateWithoutSurge,
@@ -97,7 +62,6 @@ impl Change {
             Self::NamesAndControllerKilled => Before::GroupByName,
             Self::GroupsSwap => Before::TwoGroups,
             Self::SelectorOfService | Self::PortRenamed => Before::GroupOfService,
-            Self::GroupMoved => Before::TwoLoadBalancers,
             Self::SelectorOfBind | Self::SourceOfBind => Before::Bind,
             Self::BindAndGroup => Before::BindAndLoadBalancer,
             Self::SelectorOfClassService | Self::SettingsOfClass | Self::AdmissionDown => {
@@ -165,26 +129,16 @@ impl Change {
     }
 }
 
-/// Three send short requests, and ten long ones.
-const PATHS: [&str; 13] = [
-    "/",
-    "/",
-    "/",
-    "/slow?ms=100",
-    "/slow?ms=100",
-    "/slow?ms=100",
-    "/slow?ms=200",
-    "/slow?ms=200",
-    "/slow?ms=200",
-    "/slow?ms=300",
-    "/slow?ms=300",
-    "/slow?ms=500",
-    "/slow?ms=500",
-];
-
 async fn requests_during((change, seed): (Change, u64)) -> (Change, Counted) {
     let mut scene = Scene::start(change.before(), seed, change.options()).await;
-    let clients = Clients::start(&scene.world, &PATHS, Duration::from_millis(20));
+    let paths = [
+        ["/"; 3].as_slice(),
+        &["/slow?ms=100"; 3],
+        &["/slow?ms=200"; 3],
+        &["/slow?ms=300"; 2],
+        &["/slow?ms=500"; 2],
+    ];
+    let clients = Clients::start(&scene.world, &paths.concat(), Duration::from_millis(20));
     tokio::time::sleep(Duration::from_millis(200)).await;
     change.make(&mut scene).await;
     scene.one_call().await;
@@ -209,8 +163,8 @@ fn table(results: &[(Change, Counted)]) -> String {
         let (seeds, gap) = (counted.len(), gap.unwrap_or_default());
         let _ = writeln!(table, "| {name} | {seeds} | {requests} | {lost} | {gap} |");
     };
-    for change in CHANGES {
-        let of_change = results.iter().filter(|(it, _)| *it == change);
+    for change in Change::value_variants() {
+        let of_change = results.iter().filter(|(it, _)| it == change);
         let counted: Vec<&Counted> = of_change.map(|(_, counted)| counted).collect();
         if !counted.is_empty() {
             add(&format!("{change:?}"), counted);
@@ -234,10 +188,8 @@ async fn d90_exhaustive_no_change_loses_a_request() {
     // For one who works on some: CHANGES=PortRenamed,GroupsSwap
     let only = std::env::var("CHANGES").unwrap_or_default();
     let wanted = |it: &Change| only.is_empty() || only.split(',').any(|id| id == format!("{it:?}"));
-    let cases = CHANGES
-        .into_iter()
-        .filter(wanted)
-        .flat_map(|it| (1..=seeds).map(move |seed| (it, seed)));
+    let changes = Change::value_variants().iter().copied().filter(wanted);
+    let cases = changes.flat_map(|it| (1..=seeds).map(move |seed| (it, seed)));
     let results = run_concurrently(cases, requests_during).await;
     let _ = writeln!(std::io::stderr(), "{}", table(&results));
     let lost = results.iter().filter(|(_, it)| !it.failures.is_empty());

@@ -105,8 +105,8 @@ impl Entrance {
         } else {
             self.empty_since.get_or_insert_with(Instant::now);
         }
-        let gap = self.empty_since.map(|since| since.elapsed());
-        (self.addr, gap.unwrap_or_default())
+        let gap = self.empty_since.map_or(Duration::ZERO, |it| it.elapsed());
+        (self.addr, gap)
     }
 }
 

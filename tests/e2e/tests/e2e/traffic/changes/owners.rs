@@ -1,6 +1,6 @@
 //! The same pods get another owner, or their owner another load balancer, source or settings.
 
-use super::scene::{BLUE, GREEN, OTHER_LB, Scene, bind_of_existing};
+use super::scene::{BLUE, GREEN, OTHER_LB, Scene, bind, existing};
 use super::selection::{patch_group, select_green, selecting};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, Conditions, LoadBalancer, LoadBalancerDriver, ServiceMode,
@@ -58,7 +58,7 @@ pub(super) async fn bind_and_group(scene: &Scene) {
     world.delete::<Bind>(NAMESPACE, BIND).await;
     world.until_deleted::<Bind>(NAMESPACE, BIND).await;
     world.until_records(BLUE.len()).await;
-    world.create(&bind_of_existing()).await;
+    world.create(&bind(existing())).await;
     // Before, the controller does not know that it wants the same load balancer.
     until("the Bind has its load balancer", async || {
         let entry = world.entry(BIND, "lb").await?;
@@ -76,15 +76,15 @@ pub(super) async fn source_of_bind(scene: &Scene) {
     let world = &scene.world;
     let service = manifests::service_bind(BIND, SERVICE, ServiceMode::Endpoints, &[]);
     let service = json!({"spec": {"pods": null, "service": service.spec.service}});
-    world.patch::<Bind>(NAMESPACE, BIND, service).await;
-    scene.one_call().await;
-    scene.one_call().await;
     let mut pods_again = selecting("web");
     pods_again["spec"]["service"] = Value::Null;
     pods_again["spec"]["pods"]["ports"] = json!([{"port": 80, "protocol": "TCP"}]);
-    world.patch::<Bind>(NAMESPACE, BIND, pods_again).await;
-    scene.one_call().await;
-    scene.one_call().await;
+    for source in [service, pods_again] {
+        world.patch::<Bind>(NAMESPACE, BIND, source).await;
+        // For the address and its registration.
+        scene.one_call().await;
+        scene.one_call().await;
+    }
     world.until_targets(&BLUE, "50").await;
 }
 

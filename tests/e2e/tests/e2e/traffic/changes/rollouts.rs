@@ -26,7 +26,7 @@ pub(super) async fn rolling_update(scene: &Scene, first: First) {
             world.delete::<Pod>(NAMESPACE, old).await;
         }
         world.create(&manifests::gated(pod("web", new))).await;
-        until_ready(world, new, "True").await;
+        until_ready(world, new).await;
         if first == First::New {
             world.delete::<Pod>(NAMESPACE, old).await;
         }
@@ -127,11 +127,11 @@ async fn node_of(world: &World, pod: &str) -> String {
     spec.unwrap().node_name.unwrap()
 }
 
-async fn until_ready(world: &World, pod: &str, status: &str) {
-    until(&format!("Ready of {pod} is {status}"), async || {
+async fn until_ready(world: &World, pod: &str) {
+    until(&format!("{pod} is Ready"), async || {
         let conditions = world.get::<Pod>(pod).await.status?.conditions?;
         let ready = conditions.into_iter().find(|it| it.type_ == "Ready")?;
-        (ready.status == status).then_some(())
+        (ready.status == "True").then_some(())
     })
     .await;
 }

@@ -16,7 +16,7 @@ const SLOW: u64 = 500;
 pub(super) const OUTAGE: Duration = Duration::from_millis(1500);
 pub(super) const BLUE: [&str; 2] = ["web-0", "web-1"];
 pub(super) const GREEN: [&str; 2] = ["green-0", "green-1"];
-/// The load balancer of [`Before::TwoLoadBalancers`] that has no backends.
+/// A load balancer without backends.
 pub(super) const OTHER_LB: &str = "other-lb";
 
 /// What has registered the blue pods.
@@ -27,8 +27,6 @@ pub(super) enum Before {
     /// And another one has registered the green pods.
     TwoGroups,
     GroupOfService,
-    /// A group at the first of two.
-    TwoLoadBalancers,
     Bind,
     /// A Bind at a load balancer that exists, and that a LoadBalancer is about, too.
     BindAndLoadBalancer,
@@ -80,6 +78,7 @@ impl Scene {
             load_balancer.spec.lb_spec = existing();
         }
         world.create(&load_balancer).await;
+        world.create(&http_load_balancer(OTHER_LB, "80")).await;
         let mut service = manifests::service(SERVICE, 30_080);
         if before == Before::ClassService {
             service = manifests::balanced_service(SERVICE, Some(CLASS), &[80]);
@@ -89,7 +88,7 @@ impl Scene {
         world.create(&service).await;
         let mut group = manifests::group(GROUP, &[LB]);
         match before {
-            Before::Group => {}
+            Before::Group | Before::ClassService => {}
             Before::GroupByName => {
                 let pods = group.spec.pods.as_mut().unwrap();
                 pods.by_label = None;
@@ -107,21 +106,14 @@ impl Scene {
                 group.spec.service.as_mut().unwrap().port =
                     serde_json::from_value(json!({"port": 80, "protocol": "TCP"})).unwrap();
             }
-            Before::TwoLoadBalancers => {
-                world.create(&http_load_balancer(OTHER_LB, "80")).await;
+            Before::Bind | Before::BindAndLoadBalancer => {
+                world.create(&bind(load_balancer.spec.lb_spec)).await;
             }
-            Before::Bind => {
-                let spec = http_load_balancer(LB, "80").spec.lb_spec;
-                world.create(&bind(spec)).await;
-            }
-            Before::BindAndLoadBalancer => drop(world.create(&bind(existing())).await),
-            Before::ClassService => {}
         }
-        let has_group = !matches!(
+        if !matches!(
             before,
             Before::Bind | Before::BindAndLoadBalancer | Before::ClassService
-        );
-        if has_group {
+        ) {
             world.create(&group).await;
         }
         let green = usize::from(before == Before::TwoGroups) * GREEN.len();
@@ -182,18 +174,13 @@ pub(super) fn pod(app: &str, name: &str) -> Pod {
     pod
 }
 
-/// The Bind of [`Before::BindAndLoadBalancer`].
-pub(super) fn bind_of_existing() -> Bind {
-    bind(existing())
-}
-
-fn bind(lb_spec: StringMap) -> Bind {
+pub(super) fn bind(lb_spec: StringMap) -> Bind {
     let mut bind = manifests::bind(BIND, &["lb"]);
     bind.spec.load_balancers[0].spec = lb_spec;
     bind
 }
 
 /// A load balancer that the cloud has from the start.
-fn existing() -> StringMap {
+pub(super) fn existing() -> StringMap {
     StringMap::from([("lbID", "lb-1234"), ("lblID", "lbl-2234")])
 }

@@ -63,8 +63,7 @@ pub(super) async fn port_renamed(scene: &Scene) {
 }
 
 pub(super) async fn port_added_and_first_removed(scene: &Scene) {
-    let both = ports(&[80, 81]);
-    patch_group(&scene.world, GROUP, both).await;
+    patch_group(&scene.world, GROUP, ports(&[80, 81])).await;
     target_port(scene).await;
 }
 
