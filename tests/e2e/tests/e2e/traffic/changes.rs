@@ -11,7 +11,10 @@ use self::scene::{Before, Scene};
 use super::clients::{Clients, Counted};
 use crate::concurrently::run_concurrently;
 use clap::ValueEnum;
+use kube::api::ListParams;
+use kube::{Api, Client};
 use lbcf_controller::Options;
+use lbcf_controller::api::{BackendGroup, BackendRecord};
 use lbcf_e2e::{World, is_exhaustive};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -140,13 +143,29 @@ async fn requests_during((change, seed): (Change, u64)) -> (Change, Counted) {
     ];
     let clients = Clients::start(&scene.world, &paths.concat(), Duration::from_millis(20));
     tokio::time::sleep(Duration::from_millis(200)).await;
-    change.make(&mut scene).await;
+    let stuck = show_if_stuck(scene.world.client());
+    tokio::select! {
+        () = change.make(&mut scene) => {}
+        () = stuck => {}
+    }
     scene.one_call().await;
     let counted = clients.stop().await;
     if let Some(failure) = counted.failures.first() {
         let _ = writeln!(std::io::stderr(), "{change:?}, seed {seed}: {failure}");
     }
     (change, counted)
+}
+
+/// Shows what a change waits for that takes longer than any bound of the controller's, and never ends.
+async fn show_if_stuck(client: Client) {
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    let records = Api::<BackendRecord>::all(client.clone());
+    let groups = Api::<BackendGroup>::all(client);
+    let all = ListParams::default();
+    let records = serde_json::to_string(&records.list(&all).await.unwrap().items);
+    let groups = serde_json::to_string(&groups.list(&all).await.unwrap().items);
+    let _ = writeln!(std::io::stderr(), "stuck: {records:?} {groups:?}");
+    std::future::pending().await
 }
 
 /// A row for each change, and one for all.
