@@ -93,7 +93,6 @@ pub struct BackendGroupSpec {
     /// otherwise. It is about readiness alone: pods that are deleted or have ended, and those that are not
     /// selected any more, are deregistered all the same. Default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0))]
     pub min_registered: Option<i32>,
     /// The driver that decides about pods that are not Ready. Required where `deregisterPolicy` is
     /// `Webhook`.

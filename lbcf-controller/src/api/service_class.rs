@@ -53,7 +53,6 @@ pub struct ServiceClass {
     pub deregister_policy: Option<DeregisterPolicy>,
     /// `minRegistered` of the BackendGroups. Default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0))]
     pub min_registered: Option<i32>,
     /// Which keys of `lbInfo` have the address that the Service's status shows. By default it is
     /// `address`, an IP address or a host name.

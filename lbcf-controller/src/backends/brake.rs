@@ -23,6 +23,11 @@ pub(super) fn brake<K: OwnerKind>(
     plan: &mut RecordPlan,
 ) {
     let (owner, now) = (&state.owner, Instant::now());
+    let key = owner.request_key();
+    let is_idle = plan.unready.is_empty() && context.memory.brake(&key, |brake| brake.is_none());
+    if is_idle {
+        return;
+    }
     let unready: BTreeSet<Unit> = plan.unready.iter().map(|it| unit_of(it).into()).collect();
     let (registered, is_resumed) = {
         let index = context.index();
@@ -34,10 +39,7 @@ pub(super) fn brake<K: OwnerKind>(
         (registered(&index, owner), is_held)
     };
     let limits = limits(context, &*state.object);
-    let (leaving, is_news) = context.memory.brake(&owner.request_key(), |brake| {
-        if brake.is_none() && unready.is_empty() {
-            return (BTreeSet::new(), false);
-        }
+    let (leaving, is_news) = context.memory.brake(&key, |brake| {
         let brake = brake.get_or_insert_with(|| match is_resumed {
             true => Box::new(Brake::resumed(registered, now)),
             false => Box::default(),

@@ -83,6 +83,7 @@ fn service_class(class: &mut Constrained<'_>) {
     class.rules([Rule::new(rule, allowed::PER_PORT_ONLY).field(".lbSpec")]);
     parts::label_key(&mut class.at("name"), allowed::IS_CLASS);
     parts::ensure_policy(&mut class.at("ensurePolicy"), allowed::MIN_PERIOD);
+    parts::min_registered(&mut class.at("minRegistered"));
     class
         .at("attributes")
         .max_properties(count)
@@ -164,6 +165,7 @@ pub(in crate::api) fn backend_group(schema: &mut Schema) {
     parts::driver_map(&mut spec.at("parameters"));
     parts::deregister_webhook(&mut spec);
     parts::ensure_policy(&mut spec.at("ensurePolicy"), allowed::MIN_PERIOD);
+    parts::min_registered(&mut spec.at("minRegistered"));
 }
 
 fn keeps_its_type(rule: &str, type_name: &str) -> Rule {

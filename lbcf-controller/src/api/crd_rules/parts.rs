@@ -241,6 +241,10 @@ pub(super) fn ensure_policy(schema: &mut Constrained<'_>, minimum: Duration) {
     duration(&mut schema.at("minPeriod"), &rule, &message);
 }
 
+pub(super) fn min_registered(schema: &mut Constrained<'_>) {
+    schema.rules([Rule::new("self >= 0", "must be 0 or more")]);
+}
+
 /// A duration as Go writes it, which fulfils another rule too.
 pub(super) fn duration(schema: &mut Constrained<'_>, rule: &str, message: &str) {
     let length = allowed::DURATION;
