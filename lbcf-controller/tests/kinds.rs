@@ -59,11 +59,11 @@ fn b8_to_b44_d18_the_fields_are_the_documented_ones() {
     let table = "
         LoadBalancerDriver.spec: acceptDryRunCall driverType serviceClass url webhooks
         LoadBalancerDriver.spec.webhooks.[]: name timeout
-        LoadBalancerDriver.status: conditions
+        LoadBalancerDriver.status: conditions features
         LoadBalancer.spec: attributes ensurePolicy lbDriver lbSpec scope
         LoadBalancer.spec.ensurePolicy: minPeriod policy
         LoadBalancer.status: conditions lastSyncedAttributes lastSyncedDigest lbInfo
-        BackendGroup.spec: deregisterPolicy deregisterWebhook ensurePolicy lbName loadBalancers parameters pods service static
+        BackendGroup.spec: deregisterPolicy deregisterWebhook ensurePolicy lbName loadBalancers minRegistered parameters pods service static
         BackendGroup.spec.pods: byLabel byName port ports
         BackendGroup.spec.pods.byLabel: except selector
         BackendGroup.spec.pods.ports.[]: port portNumber protocol
