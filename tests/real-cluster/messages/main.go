@@ -1,5 +1,5 @@
 // The program messages prints the fields of all protobuf messages that a client can send to lbcf local-cluster: its file
-// src/resources/messages.json. With the argument "examples" it prints encoded objects instead, each with its JSON.
+// src/messages.json. With the argument "examples" it prints encoded objects instead, each with its JSON.
 package main
 
 import (
