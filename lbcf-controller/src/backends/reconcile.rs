@@ -33,7 +33,7 @@ pub(crate) async fn reconcile<K: OwnerKind>(
         batch.done(&mut PlanOutcome::default());
         return Ok(Action::AwaitChange);
     };
-    let is_full = batch.is_full();
+    let (is_full, over) = (batch.is_full(), batch.over.clone());
     count_endpoints(context, &state, &batch.units);
     let mut plan = decide(&state);
     hold::<K>(context, &state, &mut plan);
@@ -59,7 +59,7 @@ pub(crate) async fn reconcile<K: OwnerKind>(
         None if state.is_deleting() => K::finish_deletion(context, owner).await,
         None => {
             let action = K::write_status(context, owner, None).await?;
-            finish::<K>(context, &state, action)
+            finish::<K>(context, &state, &over, action)
         }
     }
 }
@@ -70,14 +70,17 @@ struct UnitBatch<'a> {
     context: &'a Context,
     owner: &'a Owner,
     units: BTreeSet<Unit>,
+    /// Those of the owner that are not waited for any longer.
+    over: Vec<Unit>,
 }
 
 impl<'a> UnitBatch<'a> {
     fn take(context: &'a Context, owner: &'a Owner) -> Self {
         let mut index = context.index();
         let object = index.backend_owner(owner);
+        let mut over = Vec::new();
         if object.is_some_and(|object| object.service_of_endpoints().is_some()) {
-            let (over, _) = absences(context, owner);
+            (over, _) = absences(context, owner);
             index.mark_units(owner, &over);
         } else {
             // It has other backends now, or is gone.
@@ -89,6 +92,7 @@ impl<'a> UnitBatch<'a> {
             context,
             owner,
             units,
+            over,
         }
     }
 
@@ -114,6 +118,7 @@ impl<'a> UnitBatch<'a> {
 fn finish<K: OwnerKind>(
     context: &Context,
     state: &BackendsState,
+    over: &[Unit],
     action: Action,
 ) -> Result<Action, Error> {
     let owner = &state.owner;
@@ -122,8 +127,11 @@ fn finish<K: OwnerKind>(
     if context.index().release_units(owner) {
         return Err(Error::NameTaken);
     }
-    let (_, next) = absences(context, owner);
-    let waits = [next, replacement, unready].into_iter().flatten();
+    let (now_over, next) = absences(context, owner);
+    // Whose time has ended meanwhile was still waited for, and nothing else would take it.
+    let ended = now_over.iter().any(|unit| !over.contains(unit));
+    let ended = ended.then_some(Duration::ZERO);
+    let waits = [next, ended, replacement, unready].into_iter().flatten();
     Ok(waits.fold(action, Action::at_most))
 }
 

@@ -6,7 +6,8 @@ use k8s_openapi::api::discovery::v1::EndpointSlice;
 use lbcf_controller::Options;
 use lbcf_controller::api::{BackendGroup, BackendRecord};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE};
-use lbcf_e2e::{ProxyAction, World, until};
+use lbcf_e2e::{CONTROLLER, ProxyAction, World, until};
+use local_cluster::{Fault, RequestFilter};
 use serde_json::json;
 use std::time::Duration;
 
@@ -80,6 +81,34 @@ async fn d61_an_endpoint_that_is_in_no_slice_for_long_is_deregistered() {
     world.until_counts(GROUP, [1; 4]).await;
     world.until_records(1).await;
     world.delete_basics().await;
+}
+
+/// An endpoint that is waited for is decided on before the status is written.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d61_a_grace_period_may_end_while_the_status_is_written() {
+    if lbcf_e2e::needs_embedded("a write that is held") {
+        return;
+    }
+    let options = Options {
+        endpoint_grace_period: Duration::from_millis(200),
+        ..World::quick()
+    };
+    let (world, _proxy, _controller) = setup_by_hand(options.clone()).await;
+    create_slice(&world, "a", &addresses(0..2)).await;
+    world.until_counts(GROUP, [2; 4]).await;
+    let of_status = RequestFilter::default().user_agent(CONTROLLER);
+    let of_status = of_status
+        .resource("lbcf.tkestack.io/backendgroups")
+        .subresource("status");
+    let held = world.cluster.faults().inject(Fault::hold().of(of_status));
+    set_addresses(&world, "a", &addresses(1..2)).await;
+    until("the status is written", async || {
+        (held.hits() > 0).then_some(())
+    })
+    .await;
+    tokio::time::sleep(2 * options.endpoint_grace_period).await;
+    drop(held);
+    world.until_bound(&["10.9.0.2:8080"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
