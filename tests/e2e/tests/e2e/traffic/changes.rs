@@ -165,7 +165,7 @@ async fn show_if_stuck(client: Client) {
     let records = serde_json::to_string(&records.list(&all).await.unwrap().items);
     let groups = serde_json::to_string(&groups.list(&all).await.unwrap().items);
     let _ = writeln!(std::io::stderr(), "stuck: {records:?} {groups:?}");
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// A row for each change, and one for all.
