@@ -76,6 +76,23 @@ impl OpenSession {
         .await;
     }
 
+    /// The server returns while a deregistration waits for its session, and then something happens.
+    async fn ensure_while_it_drains(&self, then: impl FnOnce()) {
+        let waiting = async {
+            let reply = self.driver.call(self.backend.deregister()).await;
+            reply.assert_running();
+        };
+        let returning = async {
+            self.until_server("it drains", |it| it.admin == Admin::Drain)
+                .await;
+            let ensure = self.backend.ensure().parameter("weight", "7");
+            self.driver.call(ensure).await.assert_succ();
+            then();
+        };
+        tokio::join!(waiting, returning);
+        self.until_server("it is back", is_back).await;
+    }
+
     async fn until_deregistered(&mut self) {
         until("the session is shut down", async || {
             let reply = self.driver.call(self.backend.deregister()).await;
@@ -111,19 +128,7 @@ async fn a_server_that_is_ensured_while_it_drains_stays() {
     let Some(mut open) = OpenSession::open().await else {
         return;
     };
-    let waiting = async {
-        let reply = open.driver.call(open.backend.deregister()).await;
-        reply.assert_running();
-    };
-    let returning = async {
-        open.until_server("it drains", |it| it.admin == Admin::Drain)
-            .await;
-        let ensure = open.backend.ensure().parameter("weight", "7");
-        open.driver.call(ensure).await.assert_succ();
-    };
-    tokio::join!(waiting, returning);
-    let is_back = |it: &RunningServer| it.admin == Admin::Ready && it.weight == 7;
-    open.until_server("it is back", is_back).await;
+    open.ensure_while_it_drains(|| {}).await;
 
     // Longer than the drain could have lasted.
     let since = SystemTime::now();
@@ -147,23 +152,15 @@ async fn a_server_that_is_ensured_without_sessions_is_not_removed() {
     let Some(mut open) = OpenSession::open().await else {
         return;
     };
-    let mut server = open.server.take();
-    let waiting = async {
-        let reply = open.driver.call(open.backend.deregister()).await;
-        reply.assert_running();
-    };
-    let returning = async {
-        open.until_server("it drains", |it| it.admin == Admin::Drain)
-            .await;
-        open.driver.call(open.backend.ensure()).await.assert_succ();
-        // What the waiting call waits for.
-        server.take();
-    };
-    tokio::join!(waiting, returning);
-    let is_back = |it: &RunningServer| it.admin == Admin::Ready;
-    open.until_server("it is back", is_back).await;
+    let server = open.server.take();
+    // What the waiting call waits for.
+    open.ensure_while_it_drains(|| drop(server)).await;
     let health = open.driver.healthz(healthz()).await;
     assert_eq!(health.response().unwrap().features, ["cancel"]);
+}
+
+fn is_back(server: &RunningServer) -> bool {
+    server.admin == Admin::Ready && server.weight == 7
 }
 
 #[tokio::test]

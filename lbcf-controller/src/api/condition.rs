@@ -35,7 +35,8 @@ pub mod condition_types {
     /// BackendGroup and Bind: backends that are not Ready stay registered, because too few would be left.
     /// Absent from what never kept any.
     pub const UNREADY_KEPT: &str = "UnreadyKept";
-    /// LoadBalancer that is being deleted: always `False`, with the reason why it still exists. Absent as long as its deletion is not delayed.
+    /// LoadBalancer that is being deleted: always `False`, with the reason why it still exists. Absent as
+    /// long as its deletion is not delayed.
     pub const DELETED: &str = "Deleted";
 }
 

@@ -4,14 +4,13 @@ use super::decide::BackendsState;
 use super::plan::RecordPlan;
 use super::status::OwnerKind;
 use super::unready::MESSAGE;
-use crate::api::{BackendOwner, BackendRecord, Conditions, condition_types, reasons};
+use crate::api::{BackendOwner, Conditions, condition_types, reasons};
 use crate::cluster::EventType::Warning;
 use crate::cluster::Regarding;
 use crate::index::{Index, Owner, Unit, unit_of};
 use crate::runtime::Context;
 use crate::runtime::memory::{Brake, Limits};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -28,7 +27,8 @@ pub(super) fn brake<K: OwnerKind>(
     if is_idle {
         return;
     }
-    let unready: BTreeSet<Unit> = plan.unready.iter().map(|it| unit_of(it).into()).collect();
+    let unready = plan.unready.iter();
+    let unready: BTreeSet<Unit> = unready.map(|(it, _)| unit_of(it).into()).collect();
     let (registered, is_resumed) = {
         let index = context.index();
         let object = index.find::<K>(owner.key());
@@ -51,9 +51,12 @@ pub(super) fn brake<K: OwnerKind>(
         let leaving = brake.release(unready, registered, limits, now);
         (leaving, !had_held && !brake.held().is_empty())
     });
-    let unready = std::mem::take(&mut plan.unready).into_iter();
-    let leaves = |record: &Arc<BackendRecord>| leaving.contains(unit_of(record));
-    plan.delete.extend(unready.filter(leaves));
+    for (record, update) in std::mem::take(&mut plan.unready) {
+        match leaving.contains(unit_of(&record)) {
+            true => plan.delete.push(record),
+            false => plan.update.extend(update),
+        }
+    }
     if is_news {
         let regarding = Regarding::owner(&*state.object);
         let recorder = &context.recorder;
@@ -73,7 +76,7 @@ fn registered(index: &Index, owner: &Owner) -> usize {
     index.records.tallies.units(owner, 1)
 }
 
-/// Marks the backends that are held if any may leave now. Returns the time until one may.
+/// Marks those of the backends that are held which may leave now. Returns the time until one may.
 pub(super) fn release(
     context: &Context,
     owner: &Owner,
@@ -84,10 +87,11 @@ pub(super) fn release(
     let registered = registered(&index, owner);
     context.memory.brake(&owner.request_key(), |brake| {
         let brake = brake.as_ref().filter(|brake| !brake.held().is_empty())?;
-        if brake.most(registered, limits, now) == 0 {
+        let most = brake.most(registered, limits, now);
+        if most == 0 {
             return brake.wait(limits, now);
         }
-        index.mark_units(owner, brake.held());
+        index.mark_units(owner, brake.held().iter().take(most));
         Some(Duration::ZERO)
     })
 }

@@ -10,13 +10,16 @@ use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// The old state, and the new one, which has another spec, other labels, or an owner.
+pub(crate) type RecordUpdate = (Arc<BackendRecord>, BackendRecord);
+
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct RecordPlan {
     pub delete: Vec<Arc<BackendRecord>>,
-    /// Registered ones whose backends are not ready, which is the only reason to delete them.
-    pub unready: Vec<Arc<BackendRecord>>,
-    /// The old states, and the new ones, which have another spec, other labels, or an owner.
-    pub update: Vec<(Arc<BackendRecord>, BackendRecord)>,
+    /// Registered ones whose backends are not ready, which is the only reason to delete them, and their updates if they
+    /// stay.
+    pub unready: Vec<(Arc<BackendRecord>, Option<RecordUpdate>)>,
+    pub update: Vec<RecordUpdate>,
     pub create: Vec<BackendRecord>,
     /// By names of records to create: the other name that they may have.
     pub other_names: BTreeMap<String, String>,
@@ -109,7 +112,8 @@ pub(crate) fn compare(
             }
             None if is_unknown(record) => {}
             None if desired.unready.contains(name) && counts_as_registered(record) => {
-                plan.unready.push(Arc::clone(record));
+                let update = updated(record, settings, None);
+                plan.unready.push((Arc::clone(record), update));
             }
             None => plan.delete.push(Arc::clone(record)),
         }
@@ -155,7 +159,7 @@ fn updated(
     record: &Arc<BackendRecord>,
     settings: &RecordSettings<'_>,
     desired: Option<&BackendRecord>,
-) -> Option<(Arc<BackendRecord>, BackendRecord)> {
+) -> Option<RecordUpdate> {
     let adopter = settings.owner.filter(|_| is_orphan(record));
     let labels = desired.filter(|desired| !has_labels_of(record, desired));
     let has_settings = record.spec.parameters == *settings.parameters

@@ -36,20 +36,11 @@ pub(crate) fn eligibility_of_unready(
     if pod.is_some_and(|pod| pod.deleting || pod.finished) {
         return Eligibility::Deregistered;
     }
-    let is_kept = match policy.unwrap_or_default() {
-        DeregisterPolicy::IfNotReady => {
-            let is_running = pod.is_none_or(PodView::is_running);
-            return match is_running {
-                true => Eligibility::Unready,
-                false => Eligibility::Deregistered,
-            };
-        }
-        DeregisterPolicy::IfNotRunning => pod.is_some_and(PodView::is_running),
-        DeregisterPolicy::Webhook => pod.is_some_and(|pod| verdict.keeps(pod)),
-    };
-    match is_kept {
-        true => Eligibility::Kept,
-        false => Eligibility::Deregistered,
+    match policy.unwrap_or_default() {
+        DeregisterPolicy::IfNotReady if pod.is_none_or(PodView::is_running) => Eligibility::Unready,
+        DeregisterPolicy::IfNotRunning if pod.is_some_and(PodView::is_running) => Eligibility::Kept,
+        DeregisterPolicy::Webhook if pod.is_some_and(|pod| verdict.keeps(pod)) => Eligibility::Kept,
+        _ => Eligibility::Deregistered,
     }
 }
 

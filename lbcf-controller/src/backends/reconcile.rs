@@ -71,14 +71,14 @@ struct UnitBatch<'a> {
     owner: &'a Owner,
     units: BTreeSet<Unit>,
     /// Those of the owner that are not waited for any longer.
-    over: Vec<Unit>,
+    over: BTreeSet<Unit>,
 }
 
 impl<'a> UnitBatch<'a> {
     fn take(context: &'a Context, owner: &'a Owner) -> Self {
         let mut index = context.index();
         let object = index.backend_owner(owner);
-        let mut over = Vec::new();
+        let mut over = BTreeSet::new();
         if object.is_some_and(|object| object.service_of_endpoints().is_some()) {
             (over, _) = absences(context, owner);
             index.mark_units(owner, &over);
@@ -118,7 +118,7 @@ impl<'a> UnitBatch<'a> {
 fn finish<K: OwnerKind>(
     context: &Context,
     state: &BackendsState,
-    over: &[Unit],
+    over: &BTreeSet<Unit>,
     action: Action,
 ) -> Result<Action, Error> {
     let owner = &state.owner;
@@ -129,15 +129,14 @@ fn finish<K: OwnerKind>(
     }
     let (now_over, next) = absences(context, owner);
     // Whose time has ended meanwhile was still waited for, and nothing else would take it.
-    let ended = now_over.iter().any(|unit| !over.contains(unit));
-    let ended = ended.then_some(Duration::ZERO);
+    let ended = (!now_over.is_subset(over)).then_some(Duration::ZERO);
     let waits = [next, ended, replacement, unready].into_iter().flatten();
     Ok(waits.fold(action, Action::at_most))
 }
 
 /// The units whose endpoints no slice has and that are not waited for any longer, and when the wait for
 /// the next one is over.
-fn absences(context: &Context, owner: &Owner) -> (Vec<Unit>, Option<Duration>) {
+fn absences(context: &Context, owner: &Owner) -> (BTreeSet<Unit>, Option<Duration>) {
     let grace_period = context.options.endpoint_grace_period;
     context.memory.ended_absences(owner, grace_period)
 }

@@ -8,7 +8,8 @@ use super::service::SelectedService;
 use super::unready;
 use super::waiting::{BackendsView, waiting};
 use crate::api::{
-    BackendOwner, BackendRecord, Condition, Conditions, NamespacedKind, ObjectExt, reasons,
+    BackendOwner, BackendRecord, Condition, Conditions, NamespacedKind, ObjectExt, condition_types,
+    reasons,
 };
 use crate::cluster::{FromWatched, Regarding, Wait, WaitEvent, ready};
 use crate::index::{Index, Indexed, LoadBalancerUse, Owner};
@@ -131,32 +132,22 @@ pub(crate) fn counted<K: OwnerKind>(
     let wait = wait.or_else(|| waiting(&backends));
     let condition = ready(wait.as_ref(), object.meta().generation);
     let conditions = K::conditions(&mut status);
+    *conditions = conditions.with(condition, context.now());
     let generation = object.meta().generation;
-    let lasting = [
-        (
-            index.is_replacing(owner),
-            replacement::condition(generation),
-        ),
-        (
-            unready::is_held(context, owner),
-            unready::condition(generation),
-        ),
-    ];
-    let lasting = lasting.map(|(lasts, condition)| while_it_lasts(conditions, lasts, condition));
-    for condition in std::iter::once(condition).chain(lasting.into_iter().flatten()) {
-        *conditions = conditions.with(condition, context.now());
+    let replacing = index.is_replacing(owner);
+    let replacing = replacing.then(|| replacement::condition(generation));
+    let unready = unready::is_held(context, owner).then(|| unready::condition(generation));
+    for (type_, lasting) in [
+        (condition_types::REPLACING, replacing),
+        (condition_types::UNREADY_KEPT, unready),
+    ] {
+        let resolved = || Condition::unmet(type_, reasons::RESOLVED, "", generation);
+        let ended = || conditions.is_true(type_).then(resolved);
+        if let Some(condition) = lasting.or_else(ended) {
+            *conditions = conditions.with(condition, context.now());
+        }
     }
     (status, wait)
-}
-
-/// A condition that is true, or was when it was stored.
-fn while_it_lasts(stored: &[Condition], lasts: bool, condition: Condition) -> Option<Condition> {
-    if lasts {
-        return Some(condition);
-    }
-    let (type_, generation) = (&condition.type_, condition.observed_generation);
-    let resolved = || Condition::unmet(type_, reasons::RESOLVED, "", generation);
-    stored.is_true(type_).then(resolved)
 }
 
 /// The counts of an owner that can use these load balancers.

@@ -18,7 +18,7 @@ use crate::runtime::outcome::Action;
 use jiff::{SignedDuration, Timestamp};
 use lbcf_driver_sdk::webhook::{OperationRequest, Webhook};
 use lbcf_serving::duration;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -348,7 +348,7 @@ impl Memory {
         &self,
         owner: &Owner,
         grace_period: Duration,
-    ) -> (Vec<Unit>, Option<Duration>) {
+    ) -> (BTreeSet<Unit>, Option<Duration>) {
         self.with(&owner.request_key(), |notes| {
             let left = |since: &Instant| grace_period.saturating_sub(since.elapsed());
             let absent = notes.absent.iter();

@@ -1,11 +1,11 @@
 //! Deregistering a backend while something is open on it (d80).
 
 use super::client::{Client, get};
-use super::lab::{Lab, connect, echo, http, http_that, is_alive, names, until};
+use super::lab::{Lab, Server, connect, echo, http, http_that, is_alive, names, until};
 use crate::support::Mock;
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::Request;
+use axum::http::{Request, StatusCode};
 use mock_driver::{ClbDriver, Endpoint, ListenerProtocol, MockOptions};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tower::ServiceExt as _;
 
 async fn deregister(lab: &Lab, endpoint: &Endpoint, addr: SocketAddr) -> Value {
@@ -36,6 +37,41 @@ async fn call(lab: &Lab, webhook: &str, endpoint: &Endpoint, addr: SocketAddr) -
     let response = router.oneshot(request.unwrap()).await.unwrap();
     let bytes = to_bytes(response.into_body(), 1 << 20).await.unwrap();
     serde_json::from_slice(&bytes).unwrap()
+}
+
+/// A request to the backend `a`, which responds when it is released.
+struct OpenRequest {
+    server: Server,
+    release: Arc<Notify>,
+    /// The client keeps its connection.
+    request: JoinHandle<(Client, (StatusCode, Value))>,
+}
+
+impl OpenRequest {
+    async fn send(lab: &Lab, endpoint: &Endpoint) -> Self {
+        let release = Arc::new(Notify::new());
+        let held = Arc::clone(&release);
+        let server = http_that("a", move || {
+            let held = Arc::clone(&held);
+            async move { held.notified().await }
+        })
+        .await;
+        lab.bind(endpoint, server.addr, 1);
+        let mut client = Client::connect(lab.addr(endpoint)).await;
+        let request = tokio::spawn(async move {
+            let response = client.get("any", "/hold").await;
+            (client, response)
+        });
+        until("the request is open", async || {
+            lab.listener(endpoint).backends[0].counts.open == 1
+        })
+        .await;
+        Self {
+            server,
+            release,
+            request,
+        }
+    }
 }
 
 #[tokio::test]
@@ -107,38 +143,22 @@ async fn d80_what_is_left_after_the_drain_time_is_broken_off() {
 async fn d80_requests_finish_and_the_client_keeps_its_connection() {
     let lab = Lab::new();
     let endpoint = lab.create(ListenerProtocol::Http, 80);
-    let release = Arc::new(Notify::new());
-    let held = Arc::clone(&release);
-    let a = http_that("a", move || {
-        let held = Arc::clone(&held);
-        async move { held.notified().await }
-    });
-    let (a, b) = (a.await, http("b").await);
-    lab.bind(&endpoint, a.addr, 1);
-    let addr = lab.addr(&endpoint);
-    let mut client = Client::connect(addr).await;
-    let request = tokio::spawn(async move {
-        let response = client.get("any", "/hold").await;
-        (client, response)
-    });
-    until("the request is open", async || {
-        lab.listener(&endpoint).backends[0].counts.open == 1
-    })
-    .await;
+    let (open, b) = (OpenRequest::send(&lab, &endpoint).await, http("b").await);
     lab.bind(&endpoint, b.addr, 1);
     assert_eq!(
-        deregister(&lab, &endpoint, a.addr).await["status"],
+        deregister(&lab, &endpoint, open.server.addr).await["status"],
         "Running"
     );
     for _ in 0..5 {
-        assert_eq!(get(addr, "any", "/").await.1["name"], "b");
+        let response = get(lab.addr(&endpoint), "any", "/").await.1;
+        assert_eq!(response["name"], "b");
     }
-    release.notify_one();
-    let (mut client, (status, response)) = request.await.unwrap();
+    open.release.notify_one();
+    let (mut client, (status, response)) = open.request.await.unwrap();
     assert_eq!((status.as_u16(), &response["name"]), (200, &json!("a")));
     assert_eq!(client.get("any", "/").await.1["name"], "b");
     until("deregistered", async || {
-        deregister(&lab, &endpoint, a.addr).await["status"] == "Succ"
+        deregister(&lab, &endpoint, open.server.addr).await["status"] == "Succ"
     })
     .await;
 }
@@ -186,31 +206,17 @@ async fn d80_a_backend_that_returns_keeps_its_connections_until_it_is_deregister
 async fn d80_requests_go_to_a_backend_that_returned() {
     let lab = Lab::new();
     let endpoint = lab.create(ListenerProtocol::Http, 80);
-    let release = Arc::new(Notify::new());
-    let held = Arc::clone(&release);
-    let a = http_that("a", move || {
-        let held = Arc::clone(&held);
-        async move { held.notified().await }
-    })
-    .await;
-    lab.bind(&endpoint, a.addr, 1);
-    let addr = lab.addr(&endpoint);
-    let mut client = Client::connect(addr).await;
-    let request = tokio::spawn(async move {
-        let response = client.get("any", "/hold").await;
-        (client, response)
-    });
-    until("the request is open", async || {
-        lab.listener(&endpoint).backends[0].counts.open == 1
-    })
-    .await;
+    let open = OpenRequest::send(&lab, &endpoint).await;
     assert_eq!(
-        deregister(&lab, &endpoint, a.addr).await["status"],
+        deregister(&lab, &endpoint, open.server.addr).await["status"],
         "Running"
     );
-    assert_eq!(ensure(&lab, &endpoint, a.addr).await["status"], "Succ");
-    release.notify_one();
-    let (mut client, (status, _)) = request.await.unwrap();
+    assert_eq!(
+        ensure(&lab, &endpoint, open.server.addr).await["status"],
+        "Succ"
+    );
+    open.release.notify_one();
+    let (mut client, (status, _)) = open.request.await.unwrap();
     assert_eq!(status.as_u16(), 200);
     for _ in 0..3 {
         assert_eq!(client.get("any", "/").await.1["name"], "a");

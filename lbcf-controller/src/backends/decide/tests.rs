@@ -266,7 +266,8 @@ impl Case {
 
     fn deleted_pods(&self) -> Vec<String> {
         let plan = self.plan();
-        let deleted = plan.delete.into_iter().chain(plan.unready);
+        let unready = plan.unready.into_iter().map(|(record, _)| record);
+        let deleted = plan.delete.into_iter().chain(unready);
         let pod = |record: Arc<BackendRecord>| record.spec.pod_backend.clone().unwrap().name;
         deleted.map(pod).collect()
     }
@@ -890,6 +891,11 @@ fn d94_only_pods_that_run_and_are_not_ready_are_unready() {
         assert_eq!(unready(change), (0, 1));
     }
     let mut case = Case::new(AGroup, &["p0"]).registered();
+    case.pods[0].ready = false;
+    case.set(json!({"parameters": {"weight": "80"}}));
+    let plan = case.plan();
+    let (_, new) = plan.unready[0].1.as_ref().unwrap();
+    assert_eq!(new.spec.parameters["weight"], "80", "if it stays");
     case.pods.clear();
     assert_eq!(case.plan().delete.len(), 1, "it is not selected any more");
 }

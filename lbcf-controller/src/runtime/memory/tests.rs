@@ -172,13 +172,16 @@ async fn d61_a_unit_is_waited_for_once_and_until_it_is_back() {
     let (memory, owner) = (memory(), Owner::Group(ObjectKey::new("ns", "web")));
     let (a, b): (Unit, Unit) = ("10.0.0.1".into(), "10.0.0.2".into());
     let grace = SECOND * 3;
-    assert_eq!(memory.ended_absences(&owner, grace), (Vec::new(), None));
+    assert_eq!(
+        memory.ended_absences(&owner, grace),
+        (BTreeSet::new(), None)
+    );
     assert_eq!(memory.absence(&owner, &a, grace), grace);
     tokio::time::advance(grace / 3).await;
     assert_eq!(memory.absence(&owner, &b, grace), grace);
     assert_eq!(memory.absence(&owner, &a, grace), grace / 3 * 2);
     tokio::time::advance(grace / 3 * 2).await;
-    let over = (vec![a.clone()], Some(grace / 3));
+    let over = (BTreeSet::from([a.clone()]), Some(grace / 3));
     assert_eq!(memory.ended_absences(&owner, grace), over);
     memory.end_absence(&owner, &a);
     memory.end_absence(&owner, &b);

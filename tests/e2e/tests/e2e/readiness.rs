@@ -218,6 +218,11 @@ async fn d95_the_last_registered_backends_stay_if_their_group_asks_for_it() {
     let (world, _controller) = all_unready(braked(Duration::ZERO), 2).await;
     until_count(&world, 2).await;
     until_kept(&world, true).await;
+    world.set_weight::<BackendGroup>(GROUP, "80").await;
+    until_is("weights", vec!["80".to_owned(); 2], async || {
+        world.targets().into_iter().map(|it| it.1).collect()
+    })
+    .await;
     let none = json!({"spec": {"minRegistered": 0}});
     world.patch::<BackendGroup>(NAMESPACE, GROUP, none).await;
     until_count(&world, 0).await;
