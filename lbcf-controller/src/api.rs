@@ -49,7 +49,7 @@ pub use load_balancer_driver::{
 pub use object::{NamespacedKind, ObjectKey};
 pub(crate) use object::{ObjectExt, key_of};
 pub use port::{PortSelector, ServicePortSelector};
-pub use service_class::{IngressKeys, LoadBalancersOfService, ServiceClass};
+pub use service_class::{ClassPolicy, IngressKeys, LoadBalancersOfService, ServiceClass};
 pub use string_map::StringMap;
 
 /// The API group of all kinds.

@@ -4,7 +4,7 @@ mod or;
 
 pub use or::{OrOutcome, RetryAfter};
 
-use crate::webhook::{NOT_FOUND, Status};
+use crate::webhook::{FailureReason, Status};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct HookError {
     status: Status,
     message: String,
     delay: Option<Duration>,
-    is_not_found: bool,
+    reason: Option<FailureReason>,
     source: Option<Source>,
 }
 
@@ -31,7 +31,7 @@ impl HookError {
             status: Status::Fail,
             message: message.into(),
             delay: None,
-            is_not_found: false,
+            reason: None,
             source: None,
         }
     }
@@ -40,7 +40,16 @@ impl HookError {
     /// After `ensure_load_balancer` the controller creates it again. Removals succeed where nothing is left.
     pub fn not_found(message: impl Into<String>) -> Self {
         Self {
-            is_not_found: true,
+            reason: Some(FailureReason::NotFound),
+            ..Self::fail(message)
+        }
+    }
+
+    /// The failure of a registration for which the load balancer's quota has no room. The controller then deregisters
+    /// backends that others replace first, one at a time.
+    pub fn quota_exceeded(message: impl Into<String>) -> Self {
+        Self {
+            reason: Some(FailureReason::QuotaExceeded),
             ..Self::fail(message)
         }
     }
@@ -51,7 +60,7 @@ impl HookError {
             status: Status::Running,
             message: message.into(),
             delay: None,
-            is_not_found: false,
+            reason: None,
             source: None,
         }
     }
@@ -75,11 +84,8 @@ impl HookError {
         self
     }
 
-    pub(crate) const fn reason(&self) -> &'static str {
-        match self.is_not_found {
-            true => NOT_FOUND,
-            false => "",
-        }
+    pub(crate) const fn reason(&self) -> Option<FailureReason> {
+        self.reason
     }
 
     /// Either `Fail` or `Running`, never `Succ`.
@@ -128,7 +134,7 @@ impl From<Rejection> for HookError {
             status: Status::Fail,
             message: rejection.message,
             delay: None,
-            is_not_found: false,
+            reason: None,
             source: rejection.source,
         }
     }

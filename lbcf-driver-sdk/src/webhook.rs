@@ -35,8 +35,9 @@ pub use load_balancer::{
     EnsureLoadBalancer, EnsureLoadBalancerResponse, ValidateLoadBalancer,
     ValidateLoadBalancerResponse,
 };
-pub(crate) use operation::NOT_FOUND;
-pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status, object_id};
+pub use operation::{
+    FailureReason, LoadBalancer, OperationRequest, OperationResponse, Status, object_id,
+};
 pub use port::{BackendPort, Protocol};
 pub use table::ALL;
 #[cfg(any(feature = "openapi", feature = "server"))]

@@ -10,7 +10,7 @@ use crate::cloud::Cloud;
 use crate::drivers::{MockedDriver, ignore_not_found, listed, stay_registered};
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
 use crate::options::MockOptions;
-use crate::resources::{CloudError, Creation, Target};
+use crate::resources::{BindError, CloudError, Creation, Target};
 use crate::traffic::Draining;
 use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::request::{
@@ -146,7 +146,11 @@ impl Driver for ClbDriver {
             record_id: Some(request.record_id),
         };
         let cloud = self.cloud.for_call(request.dry_run);
-        cloud.bind(&request.lb_info.into(), &request.backend_addr, target)?;
+        let bound = cloud.bind(&request.lb_info.into(), &request.backend_addr, target);
+        bound.map_err(|error| match error {
+            CloudError::Rejected(BindError::Quota(it)) => HookError::quota_exceeded(it.to_string()),
+            other => other.into(),
+        })?;
         // The address is enough to find the target again: no injectedInfo is needed.
         Ok(StringMap::new())
     }

@@ -231,8 +231,12 @@ async fn quotas_fail_with_their_name_until_there_is_room() {
     let ensure = |addr, weight: &str| backend(lb_info, addr, json!({"weight": weight}));
     mock.succ("ensureBackend", ensure("a", "1")).await;
     mock.succ("ensureBackend", ensure("a", "2")).await;
-    let message = mock.rejected("ensureBackend", ensure("b", "1")).await;
-    assert_eq!(message, "the quota max-backends of 1 is used up");
+    let reply = mock.call("ensureBackend", ensure("b", "1")).await;
+    assert_eq!(reply["msg"], "the quota max-backends of 1 is used up");
+    assert_eq!(
+        (&reply["status"], &reply["reason"]),
+        (&json!("Fail"), &json!("QuotaExceeded"))
+    );
     mock.succ("deregisterBackend", ensure("a", "2")).await;
     mock.succ("ensureBackend", ensure("b", "1")).await;
     mock.succ("deleteLoadBalancer", delete("1", lb_info.clone()))

@@ -44,6 +44,8 @@ pub mod condition_types {
 pub mod reasons {
     /// The driver responded with `Fail`.
     pub const OPERATION_FAILED: &str = "OperationFailed";
+    /// The driver says that a quota of the load balancer has no room for the backend.
+    pub const QUOTA_EXCEEDED: &str = "QuotaExceeded";
     /// `createLoadBalancer` has begun or is running.
     pub const CREATING: &str = "Creating";
     /// The driver says that the load balancer does not exist any more, so that it is created again.
@@ -102,6 +104,8 @@ pub mod reasons {
     pub const AWAITING_REPLACEMENT: &str = "AwaitingReplacement";
     /// BackendGroup and Bind: backends left before what replaces them was registered.
     pub const REPLACEMENT_TIMED_OUT: &str = "ReplacementTimedOut";
+    /// BackendGroup and Bind: a backend left for one that replaces it, as a quota has no room for both.
+    pub const NO_ROOM: &str = "NoRoomForReplacement";
     /// BackendGroup and Bind: most backends became unready at once, or less than `minRegistered` would be left.
     pub const TOO_MANY_UNREADY: &str = "TooManyUnready";
     /// BackendGroup and Bind: some BackendRecords are not registered; each says why.

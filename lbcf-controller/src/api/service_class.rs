@@ -54,10 +54,27 @@ pub struct ServiceClass {
     /// `minRegistered` of the BackendGroups. Default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_registered: Option<i32>,
+    /// Annotations of the Service that set a policy instead of this class, with the policy: `ensurePolicy` (`Always` or
+    /// `IfNotSucc`), `deregisterPolicy` or `minRegistered`. Example: `{example.com/min-registered: minRegistered}`.
+    #[serde(default, with = "nullable", skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "Option<BTreeMap<String, ClassPolicy>>")]
+    pub policy_annotations: BTreeMap<String, ClassPolicy>,
     /// Which keys of `lbInfo` have the address that the Service's status shows. By default it is
     /// `address`, an IP address or a host name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ingress: Option<IngressKeys>,
+}
+
+/// A policy of a class that a Service may set itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ClassPolicy {
+    /// That of the LoadBalancers and the BackendGroups. Its period is the class's.
+    EnsurePolicy,
+    /// That of the BackendGroups.
+    DeregisterPolicy,
+    /// That of the BackendGroups.
+    MinRegistered,
 }
 
 /// Number of LoadBalancers of a Service.

@@ -8,8 +8,9 @@ use super::status::{OwnerKind, counts};
 use crate::api::{BackendRecord, ObjectKey, reasons};
 use crate::cluster::EventType::Warning;
 use crate::cluster::Regarding;
-use crate::index::{Owner, PodView, controller_of};
+use crate::index::{Index, Owner, PodView, Request, RequestKey, controller_of};
 use crate::runtime::Context;
+use crate::runtime::memory::RoomAction;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,6 +59,17 @@ pub(super) fn advance<K: OwnerKind>(context: &Context, owner: &Owner) -> Option<
     let key = owner.request_key();
     let mut index = context.index();
     let object = index.find::<K>(owner.key())?;
+    if make_room(context, owner, &mut index) {
+        let message = "a backend that is not selected any more leaves before what replaces it is registered, as the quota of the load balancer has no room for both";
+        let recorder = &context.recorder;
+        recorder.record(
+            &Regarding::owner(&*object),
+            Warning,
+            reasons::NO_ROOM,
+            message,
+        );
+        return Some(Duration::ZERO);
+    }
     if !index.is_replacing(owner) {
         context.memory.end_replacement(&key);
         return None;
@@ -72,7 +84,7 @@ pub(super) fn advance<K: OwnerKind>(context: &Context, owner: &Owner) -> Option<
     if !is_replaced && !left.is_zero() {
         return Some(left);
     }
-    let released = index.release_leaving(owner);
+    let released = index.release_leaving(owner, usize::MAX).len();
     drop(index);
     context.memory.end_replacement(&key);
     if !is_replaced {
@@ -90,4 +102,24 @@ pub(super) fn advance<K: OwnerKind>(context: &Context, owner: &Owner) -> Option<
         );
     }
     Some(Duration::ZERO)
+}
+
+/// Breaks before it makes, where drivers refuse backends for which a quota has no room. Returns true if a record
+/// leaves.
+fn make_room(context: &Context, owner: &Owner, index: &mut Index) -> bool {
+    let (key, memory) = (owner.request_key(), &context.memory);
+    match memory.room(&key, |room| room.next(|record| index.is_changing(record))) {
+        RoomAction::Wait => {}
+        RoomAction::Retry(record) => {
+            let request = Request::normal(RequestKey::Record(record));
+            context.queue.add([request]);
+        }
+        RoomAction::Free => {
+            if let Some(record) = index.release_leaving(owner, 1).pop() {
+                memory.room(&key, |room| room.free(record));
+                return true;
+            }
+        }
+    }
+    false
 }

@@ -47,16 +47,23 @@ impl Index {
         self.records.leaving.count_waiting(owner) > 0
     }
 
-    /// Ends the wait of an owner's records, whose units are taken next. Returns how many waited.
-    pub(crate) fn release_leaving(&mut self, owner: &Owner) -> usize {
-        let waiting: Vec<ObjectKey> = self.records.leaving.waiting.get(owner).cloned().collect();
+    /// True if a record exists and is not registered, or does not stay so.
+    pub(crate) fn is_changing(&self, key: &ObjectKey) -> bool {
+        let record = self.records.store.find(key);
+        record.is_some_and(|it| !counts_as_registered(it) || self.records.leaving.contains(key))
+    }
+
+    /// Ends the wait of so many of an owner's records, whose units are taken next. Returns those.
+    pub(crate) fn release_leaving(&mut self, owner: &Owner, most: usize) -> Vec<ObjectKey> {
+        let waiting = self.records.leaving.waiting.get(owner).take(most);
+        let waiting: Vec<ObjectKey> = waiting.cloned().collect();
         for key in &waiting {
             if let Some(record) = self.records.store.find(key) {
                 self.pending.mark(owner, unit_of(record), true);
             }
             self.records.leaving.waiting.remove(owner, key);
         }
-        waiting.len()
+        waiting
     }
 
     /// The owners and units of a pod's records that wait.

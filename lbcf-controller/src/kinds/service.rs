@@ -8,6 +8,7 @@ mod decide;
 mod desired;
 mod ensure;
 mod ingress;
+mod policies;
 
 use crate::api::{BackendGroup, LoadBalancer, NamespacedKind, ObjectKey};
 use crate::cluster::EventType::Normal;

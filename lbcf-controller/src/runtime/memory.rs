@@ -5,8 +5,10 @@
 //! last the whole time again.
 
 mod brake;
+mod room;
 
 pub(crate) use brake::{Brake, Limits};
+pub(crate) use room::{Room, RoomAction};
 
 use crate::api::{Condition, ConditionStatus, EnsurePolicy, EnsurePolicyType, LoadBalancerDriver};
 use crate::index::{Owner, RequestKey, Unit};
@@ -59,6 +61,8 @@ struct Notes {
     replacing: Option<Option<Instant>>,
     /// Backends of the owner that became unready.
     brake: Option<Box<Brake>>,
+    /// Those of the owner for which there is no room until others have left.
+    room: Room,
     /// Since when addresses of the owner are in no EndpointSlice.
     absent: BTreeMap<Unit, Instant>,
 }
@@ -323,6 +327,10 @@ impl Memory {
         change: impl FnOnce(&mut Option<Box<Brake>>) -> R,
     ) -> R {
         self.with(owner, |notes| change(&mut notes.brake))
+    }
+
+    pub(crate) fn room<R>(&self, owner: &RequestKey, change: impl FnOnce(&mut Room) -> R) -> R {
+        self.with(owner, |notes| change(&mut notes.room))
     }
 
     /// The rest of the time that a unit without an endpoint is waited for: one that moves to another slice is

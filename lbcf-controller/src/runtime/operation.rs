@@ -10,7 +10,8 @@ use crate::runtime::context::Context;
 use crate::runtime::memory::CallDigest;
 use crate::runtime::outcome::{Action, Error, OperationFailure};
 use lbcf_driver_sdk::webhook::{
-    EnsureLoadBalancer, OperationRequest, OperationResponse, Status, Webhook,
+    EnsureBackend, EnsureLoadBalancer, FailureReason, OperationRequest, OperationResponse, Status,
+    Webhook,
 };
 use std::time::Duration;
 
@@ -207,10 +208,15 @@ where
         Status::Fail => {
             tracing::warn!(webhook, driver = %key, message, "the driver failed; retrying");
             record(Warning, "Failed", &format!("msg: {message}"));
-            let is_ensured = webhook == <EnsureLoadBalancer>::INFO.name;
-            let reason = match is_ensured && response.is_not_found() {
-                true => reasons::LOAD_BALANCER_GONE,
-                false => reasons::OPERATION_FAILED,
+            let of = |name| webhook == name;
+            let reason = match response.failure_reason() {
+                Some(FailureReason::NotFound) if of(<EnsureLoadBalancer>::INFO.name) => {
+                    reasons::LOAD_BALANCER_GONE
+                }
+                Some(FailureReason::QuotaExceeded) if of(<EnsureBackend>::INFO.name) => {
+                    reasons::QUOTA_EXCEEDED
+                }
+                _ => reasons::OPERATION_FAILED,
             };
             Err(Incomplete::Failed(OperationFailure {
                 reason,

@@ -89,12 +89,34 @@ pub trait OperationResponse: Sized {
     fn message(&self) -> &str;
     /// The least time until the next call, if the driver sets one.
     fn min_retry_delay(&self) -> Option<Duration>;
-    /// True if the operation failed because the load balancer does not exist any more.
-    fn is_not_found(&self) -> bool;
+    /// Why the operation failed, if that is a reason of which the controller does something.
+    fn failure_reason(&self) -> Option<FailureReason>;
 }
 
-/// The `reason` of a failure because the load balancer does not exist any more.
-pub(crate) const NOT_FOUND: &str = "NotFound";
+/// Why an operation failed, where the controller does something about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureReason {
+    /// The load balancer does not exist any more: after `ensureLoadBalancer` it is created again.
+    NotFound,
+    /// The load balancer cannot have more backends: after `ensureBackend` those that are being replaced leave first.
+    QuotaExceeded,
+}
+
+impl FailureReason {
+    const ALL: [Self; 2] = [Self::NotFound, Self::QuotaExceeded];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::NotFound => "NotFound",
+            Self::QuotaExceeded => "QuotaExceeded",
+        }
+    }
+
+    /// The reason of this name. Others are for later editions, and mean nothing.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.name() == name)
+    }
+}
 
 /// Whole seconds for the wire, rounded up.
 pub(super) fn to_whole_seconds(delay: Option<Duration>) -> i32 {
@@ -197,8 +219,9 @@ macro_rules! operation_response {
                 deserialize_with = "crate::wire::whole_seconds"
             )]
             pub min_retry_delay_in_seconds: i32,
-            /// With `Fail`: why, for the controller. Defined is `NotFound`: the load balancer does not exist any
-            /// more. The controller then creates it again, if the webhook is `ensureLoadBalancer`.
+            /// With `Fail`: why, for the controller. `NotFound`: the load balancer does not exist any more; after
+            /// `ensureLoadBalancer` the controller creates it again. `QuotaExceeded`: the load balancer cannot have
+            /// more backends; after `ensureBackend` the controller deregisters those first that are being replaced.
             #[serde(
                 default,
                 skip_serializing_if = "String::is_empty",
@@ -227,9 +250,11 @@ macro_rules! operation_response {
                     .filter(|seconds| *seconds > 0)
                     .map(std::time::Duration::from_secs)
             }
-            fn is_not_found(&self) -> bool {
-                self.status == $crate::webhook::Status::Fail
-                    && self.reason == $crate::webhook::operation::NOT_FOUND
+            fn failure_reason(&self) -> Option<$crate::webhook::FailureReason> {
+                match self.status {
+                    $crate::webhook::Status::Fail => $crate::webhook::FailureReason::of(&self.reason),
+                    _ => None,
+                }
             }
         }
 
@@ -260,7 +285,7 @@ macro_rules! operation_response {
                         $($field: _done,)?
                     },
                     Err(hook_error) => Self {
-                        reason: hook_error.reason().to_owned(),
+                        reason: hook_error.reason().map_or("", |reason| reason.name()).to_owned(),
                         ..Self::unfinished(
                             hook_error.status(),
                             hook_error.message().to_owned(),

@@ -1,6 +1,6 @@
 //! Controllers that serve the admission webhooks, as on a cluster where everything is installed.
 
-use crate::{World, until};
+use crate::{World, is_remote, manifests, until};
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
 };
@@ -10,6 +10,7 @@ use lbcf_controller::admission::{
     AdmissionServer, Certificates, Endpoint, MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION,
     configurations,
 };
+use lbcf_controller::api::LoadBalancerDriver;
 use lbcf_controller::{Controller, Health, ObjectKey, Options, RunError};
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
@@ -70,6 +71,27 @@ impl World {
     pub async fn start_admitting(&self, name: &str, options: Options) -> AdmittingController {
         let client = self.client_as(name);
         self.start_admitting_with(client, options).await
+    }
+
+    /// Waits until a remote API server, which knows webhook configurations from a watch, has the CA that was published. What
+    /// the world before published is for the same address.
+    pub(crate) async fn until_admission_is_trusted(&self) {
+        if !is_remote() {
+            return;
+        }
+        let drivers = Api::<LoadBalancerDriver>::namespaced(self.client(), NAMESPACE);
+        let driver = manifests::driver("http://localhost");
+        let dry_run = PostParams {
+            dry_run: true,
+            ..PostParams::default()
+        };
+        until("admission is trusted", async || {
+            match drivers.create(&dry_run, &driver).await {
+                Err(kube::Error::Api(status)) if status.code == 500 => None,
+                _ => Some(()),
+            }
+        })
+        .await;
     }
 
     /// Lets the API server send admission reviews to this address.

@@ -369,7 +369,9 @@ impl World {
             leader_election: Some(election),
             ..Self::options()
         };
-        self.start_admitting(STANDBY, options).await
+        let standby = self.start_admitting(STANDBY, options).await;
+        self.until_admission_is_trusted().await;
+        standby
     }
 
     /// Starts a controller. Aborting the task kills it; dropping the handle leaves it running until the

@@ -88,6 +88,7 @@ fn service_class(class: &mut Constrained<'_>) {
         .at("attributes")
         .max_properties(count)
         .max_value(allowed::KEY);
+    class.at("policyAnnotations").max_properties(count);
     let fields = allowed::SERVICE_FIELDS.join("', '");
     let rule = format!("size(self) > {count} || self.all(key, key in ['{fields}'])");
     class

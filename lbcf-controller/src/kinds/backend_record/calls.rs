@@ -5,9 +5,10 @@ use super::decide::{backend_unavailable, deregister_request};
 use super::reconcile::{Reconciler, period_of};
 use crate::api::{
     BackendRecordStatus, Condition, Conditions, LoadBalancerDriver, ObjectKey, StringMap,
-    condition_types,
+    condition_types, reasons,
 };
 use crate::cluster::EventType::{Normal, Warning};
+use crate::index::{Owner, Request};
 use crate::runtime::operation::{Incomplete, Operand, operate, retry_id};
 use crate::runtime::{Action, Error, OperationFailure};
 use lbcf_driver_sdk::webhook::{DeregisterBackend, EnsureBackend, GenerateBackendAddr};
@@ -60,7 +61,10 @@ impl Reconciler<'_> {
         let call = operate::<EnsureBackend>(self.operand(), driver, "EnsureBackend", request);
         let response = match call.await {
             Ok(response) => response,
-            Err(incomplete) => return self.conclude(incomplete).await,
+            Err(incomplete) => {
+                self.note_refusal(&incomplete);
+                return self.conclude(incomplete).await;
+            }
         };
         let mut status = self.status();
         let is_new = !status.conditions.is_true(condition_types::REGISTERED);
@@ -91,6 +95,22 @@ impl Reconciler<'_> {
             self.measure();
         }
         Ok(due.action())
+    }
+
+    /// Remembers that there was no room for a backend that replaces others, for its owner to make room.
+    fn note_refusal(&self, incomplete: &Incomplete) {
+        let context = self.reporter.context;
+        let Some(owner) = Owner::of(self.record) else {
+            return;
+        };
+        if matches!(incomplete, Incomplete::Failed(failure) if failure.reason == reasons::QUOTA_EXCEEDED)
+            && context.index().is_replacing(&owner)
+        {
+            let record = ObjectKey::of(self.record);
+            let key = owner.request_key();
+            context.memory.room(&key, |room| room.refuse(record));
+            context.queue.add([Request::normal(key)]);
+        }
     }
 
     /// Deregisters a backend at once whose `injectedInfo` cannot be stored, as no later call could

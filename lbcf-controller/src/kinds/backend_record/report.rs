@@ -3,13 +3,14 @@
 use super::conflict::{self, Sharing};
 use super::decide::{RecordWait, draining, draining_since};
 use super::reconcile::Reconciler;
+use crate::api::names::READINESS_GATE;
 use crate::api::{
     BackendGroup, BackendRecordStatus, Bind, Condition, ConditionStatus, Conditions, ObjectExt,
-    condition_types, reasons,
+    ObjectKey, condition_types, reasons,
 };
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::{Regarding, Wait};
-use crate::index::{Owner, Ownership, controller_of};
+use crate::index::{Owner, Ownership, PodView, controller_of};
 use crate::runtime::operation::Incomplete;
 use crate::runtime::{Action, Error};
 use std::time::Duration;
@@ -123,6 +124,7 @@ impl Reconciler<'_> {
             Incomplete::Failed(failure) => {
                 self.write_unregistered(failure.reason, &failure.message)
                     .await?;
+                self.warn_without_gate();
             }
         }
         incomplete.into_result()
@@ -180,7 +182,7 @@ impl Reconciler<'_> {
     /// Reports a conflict, or its end, about the record, and a conflict about the owner as well,
     /// which may have hundreds of such records: their messages about it are equal.
     fn report_conflict(&self, condition: &Condition) {
-        let (context, message) = (self.reporter.context, &condition.message);
+        let message = &condition.message;
         let Sharing::Conflict(conflict) = &self.sharing else {
             self.reporter
                 .event(Normal, "ParametersConflictResolved", message);
@@ -188,14 +190,35 @@ impl Reconciler<'_> {
         };
         let reason = condition_types::PARAMETERS_CONFLICT;
         self.reporter.event(Warning, reason, message);
+        if let Some(message) = conflict.message_of_owner(&self.record.spec.lb_name) {
+            self.warn_owner(reason, &message);
+        }
+    }
+
+    /// Warns of rollouts while a driver fails: those of pods without the readiness gate do not wait for it.
+    fn warn_without_gate(&self) {
+        let pod = self.record.spec.pod_backend.as_ref().and_then(|pod| {
+            let namespace = self.reporter.key.object().namespace.clone();
+            let key = ObjectKey::new(namespace, pod.name.as_str());
+            self.reporter.context.index().find::<PodView>(&key)
+        });
+        if pod.is_some_and(|pod| pod.gate.is_none()) && !self.record.is_deleting() {
+            let message = format!(
+                "the driver fails, and pods do not have the readiness gate {READINESS_GATE}: a rollout would replace those that are registered with ones that are not"
+            );
+            self.warn_owner("NoReadinessGate", &message);
+        }
+    }
+
+    fn warn_owner(&self, reason: &str, message: &str) {
+        let context = self.reporter.context;
         let owner = Owner::of(self.record).and_then(|owner| {
             let index = context.index();
             index.backend_owner(&owner).map(Regarding::owner)
         });
-        let message = conflict.message_of_owner(&self.record.spec.lb_name);
-        if let (Some(owner), Some(message)) = (owner, message) {
+        if let Some(owner) = owner {
             let recorder = &context.recorder;
-            recorder.record_change(&owner, Warning, reason, &message);
+            recorder.record_change(&owner, Warning, reason, message);
         }
     }
 }

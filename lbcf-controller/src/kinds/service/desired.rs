@@ -1,5 +1,6 @@
 //! The LoadBalancers and BackendGroups that a Service of a class should have. No I/O, no clock.
 
+use super::policies::with_annotations;
 use crate::api::placeholders::{OF_PORT, OF_SERVICE, expand, first_unknown};
 use crate::api::{
     BackendGroup, BackendGroupSpec, DeregisterPolicy, DeregisterWebhook, LoadBalancer,
@@ -47,10 +48,11 @@ pub(super) fn desired(
             ));
         }
     }
+    let class = with_annotations(class, &part.annotations, &mut desired.problems);
     let plan = Plan {
         service,
         part,
-        class,
+        class: &class,
         driver: driver.metadata.name.clone().unwrap_or_default(),
     };
     for port in &service.ports {

@@ -505,3 +505,45 @@ fn d97_a_class_has_the_policies_of_its_services() {
     }
     assert_eq!((state.load_balancers.len(), state.groups.len()), (2, 2));
 }
+
+#[test]
+fn d97_annotations_set_the_policies_that_the_class_allows() {
+    let class = json!({
+        "ensurePolicy": {"policy": "IfNotSucc", "minPeriod": "2m"},
+        "minRegistered": 2,
+        "policyAnnotations": {"a/e": "ensurePolicy", "a/d": "deregisterPolicy", "a/m": "minRegistered"},
+    });
+    let with = |annotations: Value, class: &Value| {
+        let mut service = service();
+        let annotations: BTreeMap<String, String> = serde_json::from_value(annotations).unwrap();
+        part_of(&mut service).annotations.extend(annotations);
+        let state = settled(service, class);
+        let group = &state.groups.values().next().unwrap().spec;
+        let policies = json!([
+            group.ensure_policy,
+            group.deregister_policy,
+            group.min_registered
+        ]);
+        (policies, decide(&state).problems)
+    };
+    let annotations = json!({"a/e": "Always", "a/d": "IfNotRunning", "a/m": "0", "b/m": "7"});
+    let always = json!({"policy": "Always", "minPeriod": "2m"});
+    let set = (json!([always, "IfNotRunning", 0]), vec![]);
+    assert_eq!(with(annotations, &class), set);
+    let annotations = json!({"a/e": "always", "a/d": "", "a/m": "-1"});
+    let (policies, problems) = with(annotations.clone(), &class);
+    assert_eq!(policies, json!([class["ensurePolicy"], "IfNotReady", 2]));
+    assert_eq!(
+        problems,
+        [
+            "metadata.annotations[a/d]: \"\" is not IfNotReady, IfNotRunning or Webhook",
+            "metadata.annotations[a/e]: \"always\" is not Always or IfNotSucc",
+            "metadata.annotations[a/m]: \"-1\" is not a number from 0 to 2147483647",
+        ]
+    );
+    let (policies, problems) = with(annotations, &json!({}));
+    assert_eq!(
+        (policies, problems),
+        (json!([null, "IfNotReady", null]), vec![])
+    );
+}

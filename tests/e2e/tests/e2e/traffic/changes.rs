@@ -30,6 +30,7 @@ enum Change {
     PodEvicted,
     NodeDrained,
     NodeLost,
+    PodKilled,
     PodBlinks,
     AllPodsBlink,
     SelectorOfGroup,
@@ -37,6 +38,7 @@ enum Change {
     SelectorOfService,
     SelectorOfClassService,
     SelectorAndWeight,
+    SelectorWithoutRoom,
     Weight,
     PortRenamed,
     PortAddedAndFirstRemoved,
@@ -100,6 +102,7 @@ impl Change {
             Self::PodEvicted => rollouts::evicted(scene).await,
             Self::NodeDrained => rollouts::node_drained(scene).await,
             Self::NodeLost => rollouts::node_lost(scene).await,
+            Self::PodKilled => rollouts::pod_killed(scene).await,
             Self::PodBlinks => rollouts::pod_blinks(scene).await,
             Self::AllPodsBlink => rollouts::all_pods_blink(scene).await,
             Self::SelectorOfGroup => selection::of_group(scene).await,
@@ -108,6 +111,7 @@ impl Change {
                 selection::of_service(scene).await;
             }
             Self::SelectorAndWeight => selection::with_weight(scene).await,
+            Self::SelectorWithoutRoom => selection::without_room(scene).await,
             Self::Weight => selection::weight(scene).await,
             Self::PortRenamed => selection::port_renamed(scene).await,
             Self::PortAddedAndFirstRemoved => selection::port_added_and_first_removed(scene).await,
@@ -142,6 +146,7 @@ async fn requests_during((change, seed): (Change, u64)) -> (Change, Counted) {
         &["/slow?ms=500"; 2],
     ];
     let clients = Clients::start(&scene.world, &paths.concat(), Duration::from_millis(20));
+    scene.excused.clone_from(&clients.excused);
     tokio::time::sleep(Duration::from_millis(200)).await;
     let stuck = show_if_stuck(scene.world.client());
     tokio::select! {

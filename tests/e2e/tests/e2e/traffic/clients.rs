@@ -5,6 +5,7 @@ use mock_driver::{Cloud, ListenerTraffic};
 use std::collections::BTreeMap;
 use std::io::{Error, Result};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -24,6 +25,8 @@ pub(super) struct Counted {
 /// Clients that send one request after the other, until they are stopped.
 pub(super) struct Clients {
     counted: Arc<Mutex<Counted>>,
+    /// Requests that begin while this is set may fail.
+    pub(super) excused: Arc<AtomicBool>,
     running: JoinSet<()>,
 }
 
@@ -47,18 +50,22 @@ impl Clients {
             empty_since: None,
         }));
         let counted = Arc::new(Mutex::new(Counted::default()));
+        let excused = Arc::<AtomicBool>::default();
         let mut running = JoinSet::new();
         for &path in paths {
             let (entrance, counted) = (Arc::clone(&entrance), Arc::clone(&counted));
+            let excused = Arc::clone(&excused);
             running.spawn(async move {
                 loop {
                     let (addr, gap) = entrance.lock().unwrap().enter();
+                    let is_excused = excused.load(Relaxed);
                     let response = request(addr, path).await;
                     {
                         let mut counted = counted.lock().unwrap();
                         counted.longest_gap = counted.longest_gap.max(gap);
                         match response {
                             Ok(pod) => *counted.by_pod.entry(pod).or_default() += 1,
+                            Err(_) if is_excused => {}
                             Err(error) => counted.failures.push(error.to_string()),
                         }
                     }
@@ -66,7 +73,11 @@ impl Clients {
                 }
             });
         }
-        Self { counted, running }
+        Self {
+            counted,
+            excused,
+            running,
+        }
     }
 
     /// Waits until each of these pods has responded to so many requests.

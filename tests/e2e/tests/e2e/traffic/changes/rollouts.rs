@@ -6,6 +6,8 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::EvictParams;
 use lbcf_e2e::manifests::{self, NAMESPACE};
 use lbcf_e2e::{ProxyAction, World, until};
+use serde_json::json;
+use std::sync::atomic::Ordering::Relaxed;
 
 const NEW: [&str; 2] = ["new-0", "new-1"];
 
@@ -41,10 +43,19 @@ pub(super) async fn driver_down_meanwhile(scene: &Scene) {
 
 pub(super) async fn scaled_down_and_up(scene: &Scene) {
     let world = &scene.world;
-    world.delete::<Pod>(NAMESPACE, "web-1").await;
-    world.until_targets(&["web-0"], "50").await;
-    world.create(&pod("web", "web-2")).await;
-    world.until_targets(&["web-0", "web-2"], "50").await;
+    for others in [["web-2", "web-3", "web-4"], ["web-5", "web-6", "web-7"]] {
+        for name in others {
+            world.create(&pod("web", name)).await;
+        }
+        let all = [&BLUE[..], &others].concat();
+        world.until_targets(&all, "50").await;
+        for name in &all[1..] {
+            world.delete::<Pod>(NAMESPACE, name).await;
+        }
+        world.until_targets(&all[..1], "50").await;
+        world.create(&pod("web", "web-1")).await;
+    }
+    world.until_targets(&BLUE, "50").await;
 }
 
 pub(super) async fn evicted(scene: &Scene) {
@@ -63,7 +74,7 @@ pub(super) async fn node_drained(scene: &Scene) {
     }
     world.until_targets(&all, "50").await;
     let node = node_of(world, "web-0").await;
-    let cordoned = serde_json::json!({"spec": {"unschedulable": true}});
+    let cordoned = json!({"spec": {"unschedulable": true}});
     world.patch_node(&node, cordoned).await;
     let mut others = Vec::new();
     for (number, name) in (0..).zip(all) {
@@ -86,6 +97,18 @@ pub(super) async fn node_lost(scene: &Scene) {
     world.until_targets(&["web-1"], "50").await;
     world.set_node_ready(&node, true).await;
     world.until_targets(&BLUE, "50").await;
+}
+
+/// The containers of a pod end at once. Requests may fail until the cloud has carried out what follows.
+pub(super) async fn pod_killed(scene: &Scene) {
+    let world = &scene.world;
+    scene.excused.store(true, Relaxed);
+    let ended = json!({"phase": "Failed"});
+    world.patch_status::<Pod>(NAMESPACE, "web-1", ended).await;
+    world.until_targets(&["web-0"], "50").await;
+    scene.excused.store(false, Relaxed);
+    world.create(&pod("web", "web-2")).await;
+    world.until_targets(&["web-0", "web-2"], "50").await;
 }
 
 /// A pod is not Ready for less time than a call takes.

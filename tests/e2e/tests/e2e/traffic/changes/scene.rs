@@ -8,6 +8,8 @@ use lbcf_e2e::manifests::{self, BIND, CLASS, GROUP, LB, SERVICE};
 use lbcf_e2e::{DriverProxy, ProxiedCall, ProxyAction, World, scrambled};
 use mock_driver::{Traffic, TrafficOptions};
 use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -41,6 +43,8 @@ pub(super) struct Scene {
     options: Options,
     controller: JoinHandle<()>,
     seed: u64,
+    /// That of the clients.
+    pub(super) excused: Arc<AtomicBool>,
 }
 
 impl Scene {
@@ -55,6 +59,7 @@ impl Scene {
             proxy,
             options,
             seed,
+            excused: Arc::default(),
         };
         let world = &scene.world;
         match before {

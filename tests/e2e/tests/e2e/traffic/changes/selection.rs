@@ -5,6 +5,7 @@ use k8s_openapi::api::core::v1::{Pod, Service};
 use lbcf_controller::api::{BackendGroup, Bind};
 use lbcf_e2e::manifests::{BIND, GROUP, NAMESPACE, SERVICE};
 use lbcf_e2e::{ProxyAction, World, until, until_is};
+use mock_driver::Quotas;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -45,6 +46,21 @@ pub(super) async fn with_weight(scene: &Scene) {
     patch["spec"]["parameters"] = json!({"weight": "10"});
     patch_group(&scene.world, GROUP, patch).await;
     scene.world.until_targets(&GREEN, "10").await;
+}
+
+/// A quota has no room for old and new targets together.
+pub(super) async fn without_room(scene: &Scene) {
+    let world = &scene.world;
+    world.cloud.set_quotas(Quotas {
+        backends: Some(BLUE.len()),
+        ..Quotas::default()
+    });
+    select_green(world).await;
+    world.until_targets(&GREEN, "50").await;
+    let message = world
+        .until_event("BackendGroup", "NoRoomForReplacement")
+        .await;
+    assert!(message.starts_with("a backend"), "{message}");
 }
 
 pub(super) async fn weight(scene: &Scene) {
