@@ -84,7 +84,7 @@ pub(super) fn advance<K: OwnerKind>(context: &Context, owner: &Owner) -> Option<
     if !is_replaced && !left.is_zero() {
         return Some(left);
     }
-    let released = index.release_leaving(owner, usize::MAX).len();
+    let released = index.release_leaving(owner);
     drop(index);
     context.memory.end_replacement(&key);
     if !is_replaced {
@@ -114,11 +114,11 @@ fn make_room(context: &Context, owner: &Owner, index: &mut Index) -> bool {
             let request = Request::normal(RequestKey::Record(record));
             context.queue.add([request]);
         }
-        RoomAction::Free => {
-            if let Some(record) = index.release_leaving(owner, 1).pop() {
-                memory.room(&key, |room| room.free(record));
-                return true;
-            }
+        RoomAction::FreeFor(refused) => {
+            let released = index.release_for(owner, &refused);
+            let leaves = released.is_some();
+            memory.room(&key, |room| room.freed(&refused, released));
+            return leaves;
         }
     }
     false

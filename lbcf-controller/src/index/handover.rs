@@ -4,7 +4,7 @@
 use super::Index;
 use super::address::Address;
 use super::deletions::Deletions;
-use super::records::{counts_as_registered, namespace_of, unit_of};
+use super::records::{counts_as_registered, load_balancer_of, namespace_of, unit_of};
 use crate::api::{BackendRecord, ObjectExt, ObjectKey, PodBackendRecord};
 use crate::index::request::{Owner, Unit};
 use kube::ResourceExt;
@@ -53,17 +53,32 @@ impl Index {
         record.is_some_and(|it| !counts_as_registered(it) || self.records.leaving.contains(key))
     }
 
-    /// Ends the wait of so many of an owner's records, whose units are taken next. Returns those.
-    pub(crate) fn release_leaving(&mut self, owner: &Owner, most: usize) -> Vec<ObjectKey> {
-        let waiting = self.records.leaving.waiting.get(owner).take(most);
-        let waiting: Vec<ObjectKey> = waiting.cloned().collect();
+    /// Ends the wait of an owner's records, whose units are taken next. Returns how many waited.
+    pub(crate) fn release_leaving(&mut self, owner: &Owner) -> usize {
+        let waiting: Vec<ObjectKey> = self.records.leaving.waiting.get(owner).cloned().collect();
         for key in &waiting {
-            if let Some(record) = self.records.store.find(key) {
-                self.pending.mark(owner, unit_of(record), true);
-            }
-            self.records.leaving.waiting.remove(owner, key);
+            self.release(owner, key);
         }
-        waiting
+        waiting.len()
+    }
+
+    /// Ends the wait of a record, if one waits, that leaves room for another one at the same load balancer.
+    pub(crate) fn release_for(&mut self, owner: &Owner, refused: &ObjectKey) -> Option<ObjectKey> {
+        let records = &self.records;
+        let load_balancer =
+            |key: &ObjectKey| records.store.find(key).map(|it| load_balancer_of(it));
+        let full = load_balancer(refused)?;
+        let is_there = |key: &&ObjectKey| load_balancer(key).as_ref() == Some(&full);
+        let key = records.leaving.waiting.get(owner).find(is_there)?.clone();
+        self.release(owner, &key);
+        Some(key)
+    }
+
+    fn release(&mut self, owner: &Owner, key: &ObjectKey) {
+        if let Some(record) = self.records.store.find(key) {
+            self.pending.mark(owner, unit_of(record), true);
+        }
+        self.records.leaving.waiting.remove(owner, key);
     }
 
     /// The owners and units of a pod's records that wait.

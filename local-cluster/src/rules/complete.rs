@@ -79,9 +79,10 @@ pub(crate) fn decode(
     })
 }
 
+/// The object is the same afterwards.
 fn validate(
     kind: &Kind,
-    object: &Object,
+    object: &mut Object,
     before: Option<(&Object, Part)>,
 ) -> (Vec<FieldError>, Vec<String>) {
     let mut errors = super::metadata::metadata_errors(object);
@@ -92,7 +93,7 @@ fn validate(
         let Some(schema) = custom.compiled() else {
             return (errors, Vec::new());
         };
-        let new = Value::Object(object.clone());
+        let new = Value::Object(std::mem::take(object));
         let old = before.map(|(old, part)| (Value::Object(old.clone()), part));
         let checked = match &old {
             None => schema.check_create(&new),
@@ -104,6 +105,7 @@ fn validate(
             let status_only = matches!(before, Some((_, Part::Status)));
             errors.extend(replica_errors(scale, &new, status_only));
         }
+        *object = object::object(new);
         return (errors, checked.warnings);
     }
     let former = before.map(|(before, _)| before);

@@ -20,8 +20,8 @@ enum Turn {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RoomAction {
     Wait,
-    /// One of the records that are being replaced leaves.
-    Free,
+    /// One of the records that are being replaced leaves for this one.
+    FreeFor(ObjectKey),
     /// There is room for this record.
     Retry(ObjectKey),
 }
@@ -34,9 +34,12 @@ impl Room {
         self.refused.insert(record);
     }
 
-    /// A record leaves for those that were refused.
-    pub(crate) fn free(&mut self, record: ObjectKey) {
-        self.turn = Some(Turn::Leaves(record));
+    /// The record that leaves for one that was refused, if there is any.
+    pub(crate) fn freed(&mut self, refused: &ObjectKey, record: Option<ObjectKey>) {
+        if record.is_none() {
+            self.refused.remove(refused);
+        }
+        self.turn = record.map(Turn::Leaves);
     }
 
     /// `is_changing` says of a record that it exists and is not registered, or does not stay so.
@@ -48,12 +51,13 @@ impl Room {
             return RoomAction::Wait;
         }
         let has_room = matches!(self.turn.take(), Some(Turn::Leaves(_)));
-        if !has_room && !self.refused.is_empty() {
-            return RoomAction::Free;
-        }
-        let Some(record) = self.refused.pop_first() else {
+        let Some(record) = self.refused.first().cloned() else {
             return RoomAction::Wait;
         };
+        if !has_room {
+            return RoomAction::FreeFor(record);
+        }
+        self.refused.remove(&record);
         self.turn = Some(Turn::Comes(record.clone()));
         RoomAction::Retry(record)
     }
@@ -61,43 +65,42 @@ impl Room {
 
 #[cfg(test)]
 mod tests {
-    use super::RoomAction::{Free, Retry, Wait};
+    use super::RoomAction::{FreeFor, Retry, Wait};
     use super::*;
 
     #[test]
     fn d99_one_record_leaves_and_one_comes_at_a_time() {
-        let keys = |names: &[&str]| -> BTreeSet<ObjectKey> {
-            let keys = names.iter().map(|name| ObjectKey::new("ns", *name));
-            keys.collect()
-        };
         let key = |name| ObjectKey::new("ns", name);
         let mut room = Room::default();
-        let mut next = |changing: &[&str], event: Option<Turn>| {
-            match event {
-                Some(Turn::Leaves(record)) => room.free(record),
-                Some(Turn::Comes(record)) => room.refuse(record),
-                None => {}
-            }
-            let changing = keys(changing);
-            (
-                room.next(|key| changing.contains(key)),
-                room == Room::default(),
-            )
+        let next = |room: &mut Room, changing: &[&'static str]| {
+            room.next(|record| changing.iter().any(|name| *record.name == **name))
         };
-        assert_eq!(next(&["a", "b"], None), (Wait, true));
-        let refused = |name| Some(Turn::Comes(key(name)));
-        assert_eq!(next(&["a", "b"], refused("b")), (Free, false));
-        let leaves = |name| Some(Turn::Leaves(key(name)));
-        assert_eq!(next(&["a", "b", "old"], leaves("old")).0, Wait);
-        assert_eq!(next(&["a", "b", "old"], refused("a")).0, Wait);
-        // It is gone, and the next one leaves when the first that was refused is registered.
-        assert_eq!(next(&["a", "b"], None).0, Retry(key("a")));
-        assert_eq!(next(&["a", "b"], None).0, Wait);
-        assert_eq!(next(&["b"], None).0, Free);
-        assert_eq!(next(&["b"], leaves("older")).0, Retry(key("b")));
-        // There is no room in spite of that.
-        assert_eq!(next(&["b"], refused("b")).0, Free);
-        // It is registered, as another owner's backend has left.
-        assert_eq!(next(&[], None), (Wait, true));
+        assert_eq!(next(&mut room, &["a", "b"]), Wait);
+        room.refuse(key("b"));
+        assert_eq!(next(&mut room, &["a", "b"]), FreeFor(key("b")));
+        room.freed(&key("b"), Some(key("old")));
+        room.refuse(key("a"));
+        assert_eq!(next(&mut room, &["a", "b", "old"]), Wait);
+        assert_eq!(next(&mut room, &["a", "b"]), Retry(key("a")), "old is gone");
+        assert_eq!(next(&mut room, &["a", "b"]), Wait);
+        assert_eq!(
+            next(&mut room, &["b"]),
+            FreeFor(key("b")),
+            "a is registered"
+        );
+        room.freed(&key("b"), Some(key("older")));
+        assert_eq!(next(&mut room, &["b"]), Retry(key("b")));
+        room.refuse(key("b"));
+        assert_eq!(next(&mut room, &["b"]), FreeFor(key("b")), "no room yet");
+        room.freed(&key("b"), None);
+        assert_eq!(
+            next(&mut room, &["b"]),
+            Wait,
+            "its load balancer has none to free"
+        );
+        assert_eq!(room, Room::default());
+        room.refuse(key("b"));
+        assert_eq!(next(&mut room, &[]), Wait, "it was registered meanwhile");
+        assert_eq!(room, Room::default());
     }
 }
