@@ -53,7 +53,8 @@ struct AdmissionResponse {
     uid: Option<String>,
     allowed: Option<bool>,
     status: Option<Denial>,
-    patch: Option<String>,
+    #[serde(default, deserialize_with = "bytes")]
+    patch: Vec<u8>,
     patch_type: Option<String>,
     warnings: Option<Vec<String>>,
 }
@@ -78,15 +79,19 @@ fn decode(reply: &RawResponse) -> Result<AdmissionReview, String> {
             reply.code, reply.content_type
         ));
     }
-    let mut review: AdmissionReview = serde_json::from_slice(&reply.body)
-        .map_err(|e| format!("couldn't get version/kind; json parse error: {e}"))?;
-    if let Some(patch) = review.response.as_mut().and_then(|r| r.patch.as_mut()) {
-        // Checked here, because it makes the whole response undecodable.
-        STANDARD
-            .decode(patch.as_bytes())
-            .map_err(|e| format!("illegal base64 data in response.patch: {e}"))?;
+    serde_json::from_slice(&reply.body)
+        .map_err(|e| format!("couldn't get version/kind; json parse error: {e}"))
+}
+
+/// Reads base64, or the list of numbers that webhooks with kube-rs send: Go accepts both for bytes.
+fn bytes<'de, D: serde::Deserializer<'de>>(json: D) -> Result<Vec<u8>, D::Error> {
+    match Value::deserialize(json)? {
+        Value::Null => Ok(Vec::new()),
+        Value::String(text) => STANDARD
+            .decode(text)
+            .map_err(|e| serde::de::Error::custom(format!("illegal base64 data: {e}"))),
+        list => Vec::deserialize(list).map_err(serde::de::Error::custom),
     }
-    Ok(review)
 }
 
 fn check(review: AdmissionReview, uid: &str, mutating: bool) -> Result<WebhookResponse, String> {
@@ -106,15 +111,14 @@ fn check(review: AdmissionReview, uid: &str, mutating: bool) -> Result<WebhookRe
             KIND.0, KIND.1
         ));
     }
-    let patch = response.patch.unwrap_or_default();
-    let patch = match (patch.is_empty(), response.patch_type) {
+    let patch = match (response.patch.is_empty(), response.patch_type) {
         (true, None) => None,
         _ if !mutating => {
             return Err("validating webhook may not return response.patch or patchType".to_owned());
         }
         (false, Some(type_name)) if !type_name.is_empty() => Some(WebhookPatch {
             type_name,
-            body: STANDARD.decode(patch).unwrap_or_default(),
+            body: response.patch,
         }),
         _ => {
             let why =
@@ -184,8 +188,7 @@ pub(super) fn patched(
         let why = format!("unsupported patch type {:?}", patch.type_name);
         return Err(WebhookFailure::CallFailed(why));
     }
-    let body: Value =
-        serde_json::from_slice(&patch.body).map_err(|e| undecodable(&e.to_string()))?;
+    let body = serde_json::from_slice(&patch.body).map_err(|e| undecodable(&e.to_string()))?;
     let operations = match Patch::json(body).map_err(|e| undecodable(e.message()))? {
         Patch::Json(operations) => operations.into_iter().collect::<Option<Vec<_>>>(),
         Patch::Merge(_) | Patch::Strategic(_) => return Ok(None),
@@ -196,10 +199,9 @@ pub(super) fn patched(
     }
     for operation in operations {
         // One at a time, so that the error can name the operation.
-        let single = Patch::Json(vec![Some(operation.clone())]);
-        let error = || ApiError::internal_because(&operation_error(&operation));
-        let applied = single.apply(object);
-        object = applied.map_err(|_| WebhookFailure::Rejected(error()))?;
+        let why = operation_error(&operation);
+        let applied = Patch::Json(vec![Some(operation)]).apply(object);
+        object = applied.map_err(|_| WebhookFailure::Rejected(ApiError::internal_because(&why)))?;
     }
     Ok(Some(object))
 }
@@ -270,16 +272,18 @@ mod tests {
         // Without `allowed` the request is denied.
         let silent = read_response(json!({"response": {"allowed": null}}), false).unwrap();
         assert_eq!(silent.verdict, Err(Denial::default()));
-        let patch = json!({"response": {"patch": "W10=", "patchType": "JSONPatch"}});
-        let patch = read_response(patch, true)
-            .unwrap()
-            .verdict
-            .unwrap()
-            .unwrap();
-        assert_eq!(
-            (patch.type_name.as_str(), patch.body.as_slice()),
-            ("JSONPatch", b"[]".as_slice())
-        );
+        for patch in [json!("W10="), json!([91, 93])] {
+            let patch = json!({"response": {"patch": patch, "patchType": "JSONPatch"}});
+            let patch = read_response(patch, true)
+                .unwrap()
+                .verdict
+                .unwrap()
+                .unwrap();
+            assert_eq!(
+                (patch.type_name.as_str(), patch.body.as_slice()),
+                ("JSONPatch", b"[]".as_slice())
+            );
+        }
     }
 
     #[test]
@@ -361,7 +365,7 @@ mod tests {
             ),
             (
                 reply(200, "", r#"{"response": {"patch": "?"}}"#),
-                "illegal base64 data in response.patch",
+                "couldn't get version/kind; json parse error: illegal base64 data: ",
             ),
             (
                 reply(500, "text/plain", "it \"broke\"\n"),
