@@ -76,7 +76,8 @@ impl Driver for Wishes {
     ) -> Result<(), HookError> {
         let mut load_balancers = self.lock();
         let lb = load_balancers.get_mut(&request.lb_info);
-        lb.or_fail(no_such(&request.lb_info))?.attributes = request.attributes;
+        let gone = || HookError::not_found(no_such(&request.lb_info));
+        lb.ok_or_else(gone)?.attributes = request.attributes;
         Ok(())
     }
 

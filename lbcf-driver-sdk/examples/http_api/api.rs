@@ -67,7 +67,7 @@ pub(crate) enum ApiError {
 impl From<ApiError> for HookError {
     fn from(error: ApiError) -> Self {
         match error {
-            ApiError::NotFound { message } => Self::fail(message),
+            ApiError::NotFound { message } => Self::not_found(message),
             ApiError::Throttled { wait } => {
                 Self::fail("the API takes no more calls for now").retry_after(wait)
             }

@@ -1,6 +1,6 @@
 //! Tests an LBCF driver in any language against the specification, over its URL.
 //!
-//! Each of the 118 checks tests one rule of the specification: [`checks::all`] lists them, `lbcf
+//! Each of the 119 checks tests one rule of the specification: [`checks::all`] lists them, `lbcf
 //! conformance explain ENS-02` explains one. The kit calls the driver as a controller does, verifies
 //! its cloud with an [`observer`], deletes the resources it created, and writes a [`report`].
 //!

@@ -6,6 +6,7 @@
 
 mod bent;
 mod checks_drg;
+mod checks_elb;
 mod checks_generate;
 mod checks_hlth;
 mod checks_jpd;

@@ -179,13 +179,16 @@ defects! {
         "ensureLoadBalancer writes its last run into the attributes", "ELB-02");
     EnsureLbCachedByRecordId("ensure-lb-cached-by-record-id",
         "ensureLoadBalancer does nothing when it has succeeded for the recordID",
-        "ELB-03" "ELB-05" "LIFE-01");
+        "ELB-03" "ELB-05" "ELB-06" "LIFE-01");
     UnknownLbEnsured("unknown-lb-ensured",
-        "ensureLoadBalancer succeeds for a load balancer that does not exist", "ELB-04");
+        "ensureLoadBalancer succeeds for a load balancer that does not exist", "ELB-04" "ELB-06");
     UnknownLb500("unknown-lb-500",
-        "ensureLoadBalancer crashes for a load balancer that does not exist", "WIRE-01" "ELB-04");
+        "ensureLoadBalancer crashes for a load balancer that does not exist", "WIRE-01" "ELB-04" "ELB-06");
+    GoneWithoutReason("gone-without-reason",
+        "ensureLoadBalancer fails without the reason NotFound for a load balancer that does not exist",
+        "ELB-06");
     DriftNotRepaired("drift-not-repaired",
-        "ensureLoadBalancer trusts its memory of the attributes", "ELB-05" "RTRY-05");
+        "ensureLoadBalancer trusts its memory of the attributes", "ELB-05" "ELB-06" "RTRY-05");
     DeleteDoesNothing("delete-does-nothing",
         "deleteLoadBalancer succeeds and leaves the load balancer",
         "DLB-01" "DLB-05" "LIFE-01" "LIFE-06");

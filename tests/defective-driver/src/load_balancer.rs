@@ -128,6 +128,7 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
         }
         Defect::UnknownLbEnsured if names_missing_one => *reply = Reply::succ(),
         Defect::UnknownLb500 if names_missing_one => *reply = Reply::crash("NotFound"),
+        Defect::GoneWithoutReason if names_missing_one => reply.remove("reason"),
         _ => {}
     }
 }

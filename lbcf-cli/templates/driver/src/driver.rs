@@ -122,10 +122,12 @@ impl Driver for MyDriver {
         request: EnsureLoadBalancer<Self>,
     ) -> Result<(), HookError> {
         let lb_id = &request.lb_info.lb_id;
-        Ok(self
-            .cloud
-            .set_attributes(lb_id, &request.attributes)
-            .await?)
+        let set = self.cloud.set_attributes(lb_id, &request.attributes).await;
+        set.map_err(|error| match error {
+            // LBCF then creates it again.
+            CloudError::NoLoadBalancer(_) => HookError::not_found(error.to_string()),
+            other => other.into(),
+        })
     }
 
     /// Rejects values that fit the types but are not supported, when a user applies them.

@@ -157,6 +157,7 @@ type backendOperation struct {
 type answer struct {
 	Status string `json:"status"` // Succ, Fail or Running
 	Msg    string `json:"msg"`
+	Reason string `json:"reason,omitempty"` // NotFound: the controller creates the load balancer again
 	// The minimum delay in seconds until the next call: a number, although documents show a string.
 	MinRetryDelayInSeconds int32             `json:"minRetryDelayInSeconds,omitempty"`
 	LBInfo                 map[string]string `json:"lbInfo,omitempty"`
@@ -175,7 +176,12 @@ type health struct {
 
 func succeeded() answer { return answer{Status: "Succ"} }
 
-func failed(err error) answer { return answer{Status: "Fail", Msg: err.Error()} }
+func failed(err error) answer {
+	if errors.Is(err, errNotFound) {
+		return answer{Status: "Fail", Msg: err.Error(), Reason: "NotFound"}
+	}
+	return answer{Status: "Fail", Msg: err.Error()}
+}
 
 // outcome returns Succ, or Fail with the error as its message.
 func outcome(err error) answer {

@@ -19,7 +19,9 @@ const MAX_BACKENDS = 1000; // of one load balancer
 export class CloudError extends Error {}
 
 /** The load balancer does not exist. */
-export class NotFound extends CloudError {}
+export class NotFound extends CloudError {
+  reason = 'NotFound'; // after ensureLoadBalancer the controller creates the load balancer again
+}
 
 /** A load balancer in the cloud. */
 class LoadBalancer {

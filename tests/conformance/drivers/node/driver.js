@@ -189,7 +189,7 @@ app.use((_request, response) => response.status(404).json({ error: 'there is no 
 // A rejection by the cloud becomes a `Fail`, which the controller retries later. All other errors are invalid
 // calls or bugs, with a JSON response, too.
 app.use((error, _request, response, _next) => {
-  if (error instanceof CloudError) return response.json(fail(error.message));
+  if (error instanceof CloudError) return response.json({ ...fail(error.message), reason: error.reason });
   const status = error.status ?? 500;
   if (status >= 500) console.error(error);
   return response.status(status).json({ error: status < 500 ? error.message : 'a mistake in the driver' });

@@ -53,7 +53,9 @@ def verdict(problem: str | None) -> Answer:
 @app.exception_handler(CloudError)
 async def refused_by_cloud(_: Request, error: CloudError) -> JSONResponse:
     """A rejection by the cloud becomes a `Fail`, which the controller retries later."""
-    return JSONResponse(fail(str(error)))
+    # After ensureLoadBalancer with this reason the controller creates the load balancer again.
+    reason = {"reason": "NotFound"} if isinstance(error, NotFound) else {}
+    return JSONResponse({**fail(str(error)), **reason})
 
 
 # Invalid calls: a JSON response with the reason.

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(super) const CHECKS: &[&Check] = &[&ELB_01, &ELB_02, &ELB_03, &ELB_04, &ELB_05];
+pub(super) const CHECKS: &[&Check] = &[&ELB_01, &ELB_02, &ELB_03, &ELB_04, &ELB_05, &ELB_06];
 
 check! { "ELB-01" ELB_01 = elb_01, Must Elb, needs [LoadBalancer],
     rule "ensureLoadBalancer succeeds right after the creation, with the attributes of the \
@@ -97,3 +97,42 @@ async fn elb_05(lab: &Lab) -> CheckOutcome {
         .await?;
     lab.has_attributes(&lb.lb_info, &lb.sample.attributes).await
 }
+
+check! { "ELB-06" ELB_06 = elb_06, Should Elb, observer Improves, needs [LoadBalancer],
+    rule "ensureLoadBalancer returns Fail with the reason NotFound for a load balancer that was \
+          deleted",
+    why "With this reason the controller calls createLoadBalancer again, and registers the \
+         backends with the new load balancer. After any other Fail it repeats ensureLoadBalancer, \
+         and after Succ it stays unnoticed that clients reach nothing.",
+    source "LBCF webhook specification, ensureLoadBalancer; d98",
+    typical "The cloud's \"not found\" is a Fail as any other. Add \"reason\": \"NotFound\" to the \
+             response; drivers of the SDK in Rust return HookError::not_found.",
+}
+
+async fn elb_06(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_new_load_balancer().await?;
+    // A driver that stores results has one now.
+    let ensured = lab.succeeds(&lb.ensure(), CREATED_WITH).await;
+    ensured.blocked_by("ELB-01")?;
+    lab.given_deleted(&lb).await?;
+    lab.is_deleted(&lb).await.blocked_by("DLB-01")?;
+    let reply = lab.until_done(&lb.ensure()).await?;
+    if reply.status() == Some(Status::Succ) {
+        // One that the driver has only adopted is left, and has the same identity again.
+        let again = lab.created(lb.renewed(lab.uid())).await;
+        if again.blocked_by("DLB-06")?.lb_info == lb.lb_info {
+            return Err(CheckError::Skipped(MAY_BE_LEFT.to_owned()));
+        }
+    }
+    let reason = reply.fail(DELETED)?.field("reason");
+    let got = match reason {
+        Some(other) => format!("reason {other}"),
+        None => format!("{}, without a reason", reply.summary()),
+    };
+    let expected = format!("reason \"NotFound\", {DELETED}");
+    reply.check(reason == Some(&json!("NotFound")), expected, got)
+}
+
+const DELETED: &str = "since the load balancer was deleted";
+const MAY_BE_LEFT: &str = "ensureLoadBalancer succeeds after the deletion, and another creation has the same lbInfo: it may \
+     be an existing load balancer, which the driver does not delete";
