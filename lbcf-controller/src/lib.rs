@@ -54,6 +54,7 @@ pub use api::{ObjectKey, names};
 pub use controller::health::{Health, HealthServer};
 pub use controller::{Controller, RunError};
 pub use drivers::CallCounts;
+pub use process::announced::Announced;
 pub use process::backoff::Backoff;
 pub use process::leader::{Election, InvalidLeaderElection, LeaderElection, Leadership, LostLease};
 pub use process::options::Options;

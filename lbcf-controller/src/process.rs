@@ -1,6 +1,7 @@
 //! Parts of any long-running process in a cluster: leader election, certificates, metrics, health,
 //! clocks and locks.
 
+pub(crate) mod announced;
 pub(crate) mod backoff;
 pub(crate) mod health_state;
 pub(crate) mod leader;

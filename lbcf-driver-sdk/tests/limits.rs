@@ -2,15 +2,21 @@
 
 use crate::support::{actor, ensure, ok, post, serve, spawn_ok, stage, takes_maps};
 use axum::Router;
-use axum::http::StatusCode;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{Request, StatusCode};
+use http_body::Frame;
 use lbcf_driver_sdk::request::{DeregisterBackend, EnsureBackend, GenerateBackendAddr};
 use lbcf_driver_sdk::server::{DriverRouter, Settings};
 use lbcf_driver_sdk::webhook::StringMap;
 use lbcf_driver_sdk::{Driver, HookError};
 use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
+use tower::ServiceExt as _;
 
 const ENSURE: &str = "/ensureBackend";
 
@@ -299,6 +305,45 @@ async fn a_body_limit_of_zero_leaves_healthz() {
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
     let (status, _) = post(&router, "/healthz", "").await;
     assert_eq!(status, StatusCode::OK);
+}
+
+/// The beginning of a body, of which nothing more comes.
+struct Unfinished(Bytes);
+
+impl HttpBody for Unfinished {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match std::mem::take(&mut self.0) {
+            nothing if nothing.is_empty() => Poll::Pending,
+            begun => Poll::Ready(Some(Ok(Frame::data(begun)))),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d101_bodies_that_do_not_end_share_their_memory_and_small_ones_are_answered() {
+    let (router, stage) = stage();
+    let unfinished = (0..200).map(|_| {
+        let begun = Unfinished(vec![b' '; 1 << 20].into());
+        let request = Request::post(ENSURE).body(Body::new(begun)).unwrap();
+        tokio::spawn(router.clone().oneshot(request))
+    });
+    let unfinished: Vec<_> = unfinished.collect();
+    stage.go.add_permits(1);
+    assert_eq!(ok(&router, ENSURE, &on("a")).await["status"], "Succ");
+    let mut waited = 0;
+    for response in unfinished {
+        match response.await.unwrap().unwrap().status() {
+            StatusCode::REQUEST_TIMEOUT => waited += 1,
+            other => assert_eq!(other, StatusCode::SERVICE_UNAVAILABLE),
+        }
+    }
+    assert_eq!(waited, 64, "MiB");
 }
 
 #[tokio::test]

@@ -1,13 +1,16 @@
 //! Request bodies, read with limits on size, time and memory.
 
 use std::error::Error;
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::task::Poll;
 
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 /// Bodies up to this size take nothing from the budget, so that ordinary clients are always served.
 const SMALL: usize = 64 * 1024;
@@ -19,8 +22,11 @@ const PIECE: usize = 1024;
 pub struct BodyLimits {
     /// The largest body, in bytes.
     pub bytes: usize,
-    /// Until its last byte has arrived.
-    pub time: Duration,
+    /// The part of a larger body, in bytes, that is read and discarded, so that a client that only reads after sending
+    /// receives the error and not a closed connection.
+    pub discarded: usize,
+    /// When its last byte has to have arrived.
+    pub until: Instant,
 }
 
 /// The memory that all connections of a server share for large bodies.
@@ -81,46 +87,60 @@ where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let collected = collect(body, limits.bytes, budget);
-    let in_time = tokio::time::timeout(limits.time, collected).await;
+    let mut whole = pin!(collect(body, limits, budget));
+    // Most bodies are there already, and need no timer.
+    if let Poll::Ready(result) = poll_fn(|context| Poll::Ready(whole.as_mut().poll(context))).await
+    {
+        return result;
+    }
+    let in_time = tokio::time::timeout_at(limits.until, whole).await;
     in_time.unwrap_or(Err(ReadBodyError::OutOfTime))
 }
 
 async fn collect<B>(
-    body: B,
-    limit: usize,
+    mut body: B,
+    limits: BodyLimits,
     budget: Option<&BodyBudget>,
 ) -> Result<ReceivedBody, ReadBodyError>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
+    let most = limits.bytes.saturating_add(limits.discarded);
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     // A client that announces too much need not send it.
-    if body.size_hint().lower() > limit as u64 {
+    if announced > most {
         return Err(ReadBodyError::TooLarge);
     }
-    let mut body = Limited::new(body, limit);
-    let mut bytes = BytesMut::new();
+    let mut bytes = BytesMut::with_capacity(announced.min(SMALL));
     let mut memory: Option<OwnedSemaphorePermit> = None;
+    let mut size = 0_usize;
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| match error.is::<LengthLimitError>() {
-            true => ReadBodyError::TooLarge,
-            false => ReadBodyError::Broken(error.to_string()),
-        })?;
+        let frame = frame.map_err(|error| ReadBodyError::Broken(error.into().to_string()))?;
         let Ok(data) = frame.into_data() else {
             continue;
         };
-        let size = bytes.len() + data.len();
+        size = size.saturating_add(data.len());
+        if size > limits.bytes {
+            (bytes, memory) = (BytesMut::new(), None);
+            if size > most {
+                break;
+            }
+            continue;
+        }
         let given = memory.as_ref().map_or(0, |m| m.num_permits() * PIECE);
         if let Some(budget) = budget.filter(|_| size > SMALL.max(given)) {
             // Doubling keeps the number of acquisitions small.
-            let more = budget.take(size.next_power_of_two().min(limit) - given)?;
+            let more = budget.take(size.next_power_of_two().min(limits.bytes) - given)?;
             match &mut memory {
                 Some(memory) => memory.merge(more),
                 None => memory = Some(more),
             }
         }
         bytes.extend_from_slice(&data);
+    }
+    if size > limits.bytes {
+        return Err(ReadBodyError::TooLarge);
     }
     Ok(ReceivedBody {
         bytes: bytes.freeze(),
@@ -134,12 +154,18 @@ mod tests {
     use http_body::Frame;
     use std::convert::Infallible;
     use std::pin::Pin;
-    use std::task::{Context, Poll};
+    use std::task::Context;
+    use std::time::Duration;
 
-    const LIMITS: BodyLimits = BodyLimits {
-        bytes: 3 * 1024 * 1024,
-        time: Duration::from_secs(60),
-    };
+    const BYTES: usize = 3 * 1024 * 1024;
+
+    fn limits() -> BodyLimits {
+        BodyLimits {
+            bytes: BYTES,
+            discarded: 1000,
+            until: Instant::now() + Duration::from_secs(60),
+        }
+    }
 
     /// A body of spaces that arrive a thousand at a time, and of an end that may never come.
     struct Spaces {
@@ -171,19 +197,19 @@ mod tests {
 
     #[tokio::test]
     async fn memory_is_acquired_and_released() {
-        let budget = BodyBudget::new(LIMITS.bytes);
+        let budget = BodyBudget::new(BYTES);
         let whole = budget.0.available_permits();
-        let large = read(of(LIMITS.bytes), LIMITS, Some(&budget)).await.unwrap();
-        assert_eq!(large.bytes.len(), LIMITS.bytes);
+        let large = read(of(BYTES), limits(), Some(&budget)).await.unwrap();
+        assert_eq!(large.bytes.len(), BYTES);
         assert_eq!(budget.0.available_permits(), 0);
-        let refused = read(of(SMALL + 1), LIMITS, Some(&budget)).await;
+        let refused = read(of(SMALL + 1), limits(), Some(&budget)).await;
         assert!(matches!(refused, Err(ReadBodyError::NoMemory)));
-        assert!(read(of(SMALL), LIMITS, Some(&budget)).await.is_ok());
+        assert!(read(of(SMALL), limits(), Some(&budget)).await.is_ok());
         drop(large);
         assert_eq!(budget.0.available_permits(), whole);
-        assert!(read(of(SMALL + 1), LIMITS, Some(&budget)).await.is_ok());
+        assert!(read(of(SMALL + 1), limits(), Some(&budget)).await.is_ok());
         assert_eq!(budget.0.available_permits(), whole);
-        let too_large = read(of(LIMITS.bytes + 1), LIMITS, Some(&budget)).await;
+        let too_large = read(of(BYTES + 1), limits(), Some(&budget)).await;
         assert!(matches!(too_large, Err(ReadBodyError::TooLarge)));
         assert_eq!(budget.0.available_permits(), whole);
     }
@@ -194,7 +220,7 @@ mod tests {
             left: 1,
             ends: false,
         };
-        let refused = read(slow, LIMITS, None).await;
+        let refused = read(slow, limits(), None).await;
         assert!(matches!(refused, Err(ReadBodyError::OutOfTime)));
     }
 }

@@ -9,7 +9,7 @@ use crate::manifests::{Manifest, NotApplied, apply_any, files, parse, read_all};
 use crate::shell;
 use kube::Client;
 use lbcf_conformance::driver::Exec;
-use lbcf_controller::{Backoff, Options};
+use lbcf_controller::{Announced, Backoff, Options};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::error::Error;
@@ -247,9 +247,17 @@ fn options(manifests: &[Manifest], proxy: &str) -> Options {
     Options {
         backoff: BACKOFF,
         poll_interval: Duration::from_secs(1),
+        announced: everywhere(),
+        announced_by_tenants: everywhere(),
         connect_to: BTreeMap::from_iter(hosts.map(|host| (host, proxy.to_owned()))),
         ..Options::default()
     }
+}
+
+/// Local programs listen on loopback addresses.
+fn everywhere() -> Announced {
+    let list = "any,127.0.0.0/8,::1".parse();
+    list.unwrap_or_default()
 }
 
 /// The host of a driver's URL, which is that of a Service in a cluster.

@@ -13,11 +13,11 @@ use crate::process::serving::{
 use crate::process::text::shortened;
 use crate::runtime::Context;
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, FromRequest as _, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use lbcf_serving::body::{self, BodyBudget, BodyLimits, ReadBodyError};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -137,6 +137,9 @@ impl AdmissionServer {
 /// Bytes. The API server accepts objects of up to 3 MiB, and an update contains two of them.
 const BODY_LIMIT: usize = 8 << 20;
 
+/// The memory, in bytes, of all bodies of more than 64 KiB that are arriving or being decoded.
+const BODIES: usize = 64 << 20;
+
 /// Requests that are processed concurrently; further ones wait.
 const IN_FLIGHT: usize = 512;
 
@@ -151,10 +154,12 @@ type BadRequest = (StatusCode, String);
 
 pub(super) fn routes<S: ClusterReader>(state: &Arc<S>) -> Router {
     let in_flight = Arc::new(Semaphore::new(IN_FLIGHT));
-    let router = HOOKS.iter().fold(Router::new(), |router, hook| {
+    let bodies = BodyBudget::new(BODIES);
+    HOOKS.iter().fold(Router::new(), |router, hook| {
         let endpoint = Arc::new(WebhookEndpoint {
             state: Arc::clone(state),
             in_flight: Arc::clone(&in_flight),
+            bodies: bodies.clone(),
             hook,
         });
         let route = post(serve::<S>).fallback(not_a_post).with_state(endpoint);
@@ -163,13 +168,13 @@ pub(super) fn routes<S: ClusterReader>(state: &Arc<S>) -> Router {
             None => router,
         };
         router.route(hook.path, route)
-    });
-    router.layer(DefaultBodyLimit::max(BODY_LIMIT))
+    })
 }
 
 struct WebhookEndpoint<S> {
     state: Arc<S>,
     in_flight: Arc<Semaphore>,
+    bodies: BodyBudget,
     hook: &'static Hook,
 }
 
@@ -194,6 +199,16 @@ async fn serve<S: ClusterReader>(
     }
 }
 
+fn unreadable(error: ReadBodyError) -> BadRequest {
+    let status = match error {
+        ReadBodyError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ReadBodyError::NoMemory => StatusCode::TOO_MANY_REQUESTS,
+        ReadBodyError::OutOfTime => StatusCode::REQUEST_TIMEOUT,
+        ReadBodyError::Broken(_) => StatusCode::BAD_REQUEST,
+    };
+    (status, error.to_string())
+}
+
 async fn not_a_post() -> BadRequest {
     (
         StatusCode::METHOD_NOT_ALLOWED,
@@ -203,12 +218,17 @@ async fn not_a_post() -> BadRequest {
 
 impl<S: ClusterReader> WebhookEndpoint<S> {
     async fn respond(&self, request: Request, deadline: Deadline) -> Result<Vec<u8>, BadRequest> {
-        // The semaphore is never closed.
-        let _permit = self.in_flight.acquire().await;
         check_content_type(request.headers())?;
-        let body = Bytes::from_request(request, &()).await;
-        let body = body.map_err(|error| (error.status(), error.body_text()))?;
-        let request = review::read(&body, &self.hook.kind.resource()).map_err(bad)?;
+        let limits = BodyLimits {
+            bytes: BODY_LIMIT,
+            discarded: 0,
+            until: deadline.at,
+        };
+        let body = body::read(request.into_body(), limits, Some(&self.bodies)).await;
+        let body = body.map_err(unreadable)?;
+        // Only for whole bodies: who sends none to its end keeps nobody waiting. The semaphore is never closed.
+        let _permit = self.in_flight.acquire().await;
+        let request = review::read(&body.bytes, &self.hook.kind.resource()).map_err(bad)?;
         drop(body);
         let context = ValidationContext {
             cluster: &*self.state,

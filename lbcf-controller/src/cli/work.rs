@@ -1,3 +1,4 @@
+use crate::process::announced::Announced;
 use crate::process::backoff::Backoff;
 use crate::process::options::Options;
 use lbcf_serving::duration::{self, display};
@@ -48,6 +49,16 @@ pub struct WorkArgs {
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::parse)]
     pub readiness_brake: Duration,
 
+    /// Addresses that drivers in kube-system may announce in the status of Services, whose traffic kube-proxy takes on
+    /// every node: networks, addresses, host names, *.example.com; any is every unicast address but loopback
+    /// and link-local ones
+    #[arg(long, value_name = "LIST", default_value = "any")]
+    pub announced_addresses: Announced,
+
+    /// The same for drivers in other namespaces; by default they announce none
+    #[arg(long, value_name = "LIST", default_value = "")]
+    pub announced_addresses_of_tenants: Announced,
+
     /// Period in which drivers that list listBackends in spec.webhooks are asked for their backends,
     /// to find those without a BackendRecord; 0 turns it off
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = audit_period)]
@@ -96,6 +107,8 @@ impl WorkArgs {
             orphan_grace_period: self.orphan_grace_period,
             replacement_timeout: self.replacement_timeout,
             readiness_brake: self.readiness_brake,
+            announced: self.announced_addresses.clone(),
+            announced_by_tenants: self.announced_addresses_of_tenants.clone(),
             audit_period: self.audit_period,
             ensure_at_start: self.ensure_at_start,
             workers: self.workers,

@@ -1,6 +1,6 @@
 //! The look-ups of reconciling.
 
-use super::service_classes::is_owned;
+use super::service_classes::{claimant, is_owned};
 use super::{DriverUse, Index, Indexed, Lookup, PodView, ServiceView, binds};
 use crate::api::names::SYSTEM_NAMESPACE;
 use crate::api::{
@@ -294,6 +294,20 @@ impl Index {
         let keys =
             keys.filter(|key| *key.namespace == *namespace || *key.namespace == *SYSTEM_NAMESPACE);
         keys.filter_map(|key| self.find(key)).collect()
+    }
+
+    /// The other Services that have an address.
+    pub(crate) fn others_at(&self, address: &str, service: &ObjectKey) -> Vec<Arc<ServiceView>> {
+        let keys = self.service_classes.by_address.get(&address.to_owned());
+        keys.filter(|key| *key != service)
+            .filter_map(|key| self.find(key))
+            .collect()
+    }
+
+    /// The driver that serves a Service of a class.
+    pub(crate) fn driver_of(&self, service: &ServiceView) -> Option<Arc<LoadBalancerDriver>> {
+        let class = service.load_balancer.as_deref()?.class.as_deref()?;
+        claimant(&self.drivers_of_class(class, &service.key.namespace)).cloned()
     }
 
     /// The load balancers and groups whose controller is a Service with this uid.

@@ -15,6 +15,7 @@ use std::sync::Arc;
 pub(super) struct ServiceClasses {
     pub(super) drivers: MultiMap<String, ObjectKey>,
     services: MultiMap<String, ObjectKey>,
+    pub(super) by_address: MultiMap<String, ObjectKey>,
     pub(super) load_balancers: MultiMap<ObjectKey, ObjectKey>,
     pub(super) groups: MultiMap<ObjectKey, ObjectKey>,
 }
@@ -81,6 +82,10 @@ impl ServiceClasses {
         let class_of = |service: &ServiceView| service.load_balancer.as_ref()?.class.clone();
         self.services.update(diff, |service| {
             class_of(service).map(|class| (class, key.clone()))
+        });
+        self.by_address.update(diff, |service| {
+            let addresses = service.addresses.clone().into_iter();
+            addresses.map(|address| (address, key.clone()))
         });
         let mut states = [&diff.old, &diff.new].into_iter().flatten();
         let is_concerned = states.any(|service| service.load_balancer.is_some());

@@ -22,6 +22,8 @@ pub(crate) struct ServiceView {
     /// `externalTrafficPolicy: Local`: a node forwards only to its own pods.
     pub is_local: bool,
     pub deleting: bool,
+    /// Those of the cluster and of its load balancers, as text.
+    pub addresses: Vec<String>,
     /// The part that concerns its load balancers, if it may have any of a class.
     pub load_balancer: Option<Box<ServiceLoadBalancer>>,
 }
@@ -79,6 +81,7 @@ impl ServiceView {
             is_local: spec.and_then(|spec| spec.external_traffic_policy.as_deref())
                 == Some("Local"),
             deleting: metadata.deletion_timestamp.is_some(),
+            addresses: addresses(spec, status),
             load_balancer: ServiceLoadBalancer::of(metadata, spec, status),
         }
     }
@@ -110,11 +113,23 @@ impl ServiceView {
     pub(super) fn is_equivalent(&self, other: &Self) -> bool {
         let bare = |view: &Self| Self {
             version: 0,
+            addresses: Vec::new(),
             load_balancer: None,
             ..view.clone()
         };
         bare(self) == bare(other)
     }
+}
+
+/// Without external addresses, which any user may write.
+fn addresses(spec: Option<&ServiceSpec>, status: Option<&ServiceStatus>) -> Vec<String> {
+    let of_cluster = spec.and_then(|spec| spec.cluster_ips.as_ref());
+    let of_cluster = of_cluster.into_iter().flatten();
+    let balancer = status.and_then(|status| status.load_balancer.as_ref());
+    let ingress = balancer.and_then(|balancer| balancer.ingress.as_ref());
+    let ingress = ingress.into_iter().flatten();
+    let announced = ingress.flat_map(|it| [&it.ip, &it.hostname]).flatten();
+    of_cluster.chain(announced).cloned().collect()
 }
 
 impl Versioned for ServiceView {

@@ -10,15 +10,17 @@ mod ensure;
 mod ingress;
 mod policies;
 
-use crate::api::{BackendGroup, LoadBalancer, NamespacedKind, ObjectKey};
+use crate::api::names::SYSTEM_NAMESPACE;
+use crate::api::{BackendGroup, LoadBalancer, LoadBalancerDriver, NamespacedKind, ObjectKey};
 use crate::cluster::EventType::Normal;
 use crate::cluster::{FromWatched, Regarding, Wait, WaitEvent, WriteError};
-use crate::index::{Indexed, Request, RequestKey, ServiceView, StoreEvent, claimant};
+use crate::index::{Index, Indexed, Request, RequestKey, ServicePortView, ServiceView, StoreEvent};
 use crate::process::text::in_full;
 use crate::runtime::{Action, Context, Error, Reporter};
 use decide::{Goal, ServiceAction, ServicePlan, ServiceState, decide};
 use desired::desired;
 use std::sync::Arc;
+use std::time::Duration;
 
 // The events of Kubernetes' own service controller.
 const ENSURING: (&str, &str) = ("EnsuringLoadBalancer", "Ensuring load balancer");
@@ -30,6 +32,9 @@ const FAILED: &str = "SyncLoadBalancerFailed";
 /// A wait that begins when a Service's load balancers are made or changed, and ends when they are as they should
 /// be: it tells the event about that from one at rest.
 const IN_PROGRESS: &str = "ensuring";
+
+/// The interval at which an address is looked at again that was refused: it may have become free.
+const REFUSED_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Does the writes that are due for a Service.
 pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Action, Error> {
@@ -54,11 +59,7 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<ServiceState> {
     let index = context.index();
     let service = index.find::<ServiceView>(key)?;
     let part = service.load_balancer.as_deref()?;
-    let class = part.class.as_deref();
-    let driver = class.and_then(|class| {
-        let drivers = index.drivers_of_class(class, &key.namespace);
-        claimant(&drivers).cloned()
-    });
+    let driver = index.driver_of(&service);
     let (mut lbs, mut groups) = index.owned_by_service(key, &part.uid);
     let wanted = driver
         .as_ref()
@@ -69,12 +70,63 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<ServiceState> {
     for wanted in wanted.iter().flat_map(|wanted| &wanted.groups) {
         groups.extend(index.find(&ObjectKey::of(wanted)));
     }
+    let refused = driver.iter().flat_map(|driver| {
+        let addresses = lbs.iter().flat_map(|lb| ingress::announced(lb, driver));
+        let refused = addresses.filter_map(|address| {
+            let why = refusal(context, &index, &service, driver, &address)?;
+            Some((address, why))
+        });
+        refused.collect::<Vec<_>>()
+    });
     Some(ServiceState {
+        refused: refused.collect(),
         driver,
         load_balancers: by_name(lbs),
         groups: by_name(groups),
         service,
     })
+}
+
+/// Why a Service does not get an address that its driver announces. Services of one driver may share an address on
+/// different ports.
+fn refusal(
+    context: &Context,
+    index: &Index,
+    service: &ServiceView,
+    driver: &LoadBalancerDriver,
+    address: &str,
+) -> Option<String> {
+    let driver = ObjectKey::of(driver);
+    let options = &context.options;
+    let (announced, flag, where_) = match *driver.namespace == *SYSTEM_NAMESPACE {
+        true => (
+            &options.announced,
+            "--announced-addresses",
+            SYSTEM_NAMESPACE,
+        ),
+        false => {
+            let flag = "--announced-addresses-of-tenants";
+            (&options.announced_by_tenants, flag, "other namespaces")
+        }
+    };
+    if !announced.allow(address) {
+        return Some(format!(
+            "{address} is no address that drivers in {where_} may announce ({flag} of the controller)"
+        ));
+    }
+    let port = |port: &ServicePortView| (port.port, port.protocol.clone());
+    let conflicts = |other: &Arc<ServiceView>| {
+        let is_same = index
+            .driver_of(other)
+            .is_some_and(|it| ObjectKey::of(&*it) == driver);
+        let mut ports = service.ports.iter().map(port);
+        !is_same || ports.any(|port_| other.ports.iter().any(|it| port(it) == port_))
+    };
+    let others = index.others_at(address, &service.key);
+    others
+        .iter()
+        .any(conflicts)
+        .then(|| format!("another Service has the address {address}"))
 }
 
 fn by_name<K: NamespacedKind>(objects: Vec<Arc<K>>) -> std::collections::BTreeMap<String, Arc<K>> {
@@ -111,7 +163,10 @@ impl Reconciler<'_> {
         if let Some(error @ (WriteError::Refused(_) | WriteError::Timeout(_))) = &failed {
             problems.insert(0, in_full(error));
         }
-        let repeat = self.report(&problems);
+        let mut repeat = self.report(&problems);
+        if plan.is_refused {
+            repeat = repeat.at_most(REFUSED_INTERVAL);
+        }
         if let Some(error) = failed {
             return Err(error.into());
         }

@@ -1,5 +1,6 @@
 //! The options of a controller.
 
+use crate::process::announced::Announced;
 use crate::process::backoff::Backoff;
 use crate::process::leader::LeaderElection;
 use crate::process::wall_clock::WallClock;
@@ -32,6 +33,10 @@ pub struct Options {
     /// When more than half of at least four backends of an owner become unready within this time, the rest of these is
     /// deregistered one by one, each after this time; default 30 s, 0 to deregister all at once.
     pub readiness_brake: Duration,
+    /// The addresses that drivers in kube-system may announce in the status of Services; default any.
+    pub announced: Announced,
+    /// The same for drivers in other namespaces; default none.
+    pub announced_by_tenants: Announced,
     /// Period in which the backends that are registered with load balancers are compared with the
     /// BackendRecords; default 10 min, 0 for never.
     pub audit_period: Duration,
@@ -81,6 +86,8 @@ impl Default for Options {
             endpoint_grace_period: Duration::from_secs(3),
             replacement_timeout: Duration::from_secs(120),
             readiness_brake: Duration::from_secs(30),
+            announced: Announced::any(),
+            announced_by_tenants: Announced::default(),
             audit_period: Duration::from_secs(600),
             dry_run: false,
             workers: 256,

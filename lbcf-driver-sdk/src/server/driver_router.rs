@@ -5,7 +5,7 @@ use super::context::Context;
 use super::hooks::{Hooks, RunningHooks};
 use super::limits::HookPermits;
 use super::metrics::{self, Metrics};
-use super::routes;
+use super::{body, routes};
 use crate::Driver;
 use prometheus::Registry;
 use std::fmt;
@@ -115,6 +115,7 @@ impl<D: Driver> DriverRouter<D> {
             driver: self.driver,
             hooks: Hooks::new(self.hooks, &self.metrics, keep_results, permits),
             metrics: self.metrics,
+            bodies: body::budget(self.settings.body_limit),
             settings: self.settings,
         }))
     }

@@ -301,7 +301,8 @@ impl<'a> IncomingCall<'a> {
     }
 
     async fn body<D>(&self, body: Body, context: &Context<D>) -> Result<Bytes, HookResponse> {
-        body::read(body, context.settings.body_limit, self.body_deadline).await
+        let (limit, budget) = (context.settings.body_limit, &context.bodies);
+        body::read(body, limit, self.body_deadline, budget).await
     }
 
     fn finish<D>(

@@ -8,6 +8,7 @@ use http::header::CONTENT_TYPE;
 use lbcf_serving::body::{BodyBudget, BodyLimits, ReadBodyError, ReceivedBody};
 use serde_json::Value;
 use serde_saphyr::options::DuplicateKeyPolicy;
+use tokio::time::Instant;
 
 use crate::field_error::ErrorList as _;
 use crate::object::{self, Object, json_type};
@@ -20,20 +21,24 @@ const MAX_DEPTH: usize = 128;
 /// Enough stack for [`MAX_DEPTH`] levels of YAML, even in a debug build.
 const YAML_STACK: usize = 32 * 1024 * 1024;
 
-/// The size and time of a request body, as on a cluster.
-const LIMITS: BodyLimits = BodyLimits {
-    bytes: 3 * 1024 * 1024,
-    time: Duration::from_secs(60),
-};
+/// The size of a request body in bytes, as on a cluster.
+const LIMIT: usize = 3 * 1024 * 1024;
+/// The time until its last byte has arrived.
+const TIME: Duration = Duration::from_secs(60);
 
-/// Reads a body within [`LIMITS`].
+/// Reads a body within its limits.
 pub(super) async fn read(
     body: Body,
     budget: Option<&BodyBudget>,
 ) -> Result<ReceivedBody, ApiError> {
-    let received = lbcf_serving::body::read(body, LIMITS, budget).await;
+    let limits = BodyLimits {
+        bytes: LIMIT,
+        discarded: 0,
+        until: Instant::now() + TIME,
+    };
+    let received = lbcf_serving::body::read(body, limits, budget).await;
     received.map_err(|error| match error {
-        ReadBodyError::TooLarge => ApiError::too_large(LIMITS.bytes),
+        ReadBodyError::TooLarge => ApiError::too_large(LIMIT),
         ReadBodyError::NoMemory => ApiError::too_many_requests(),
         ReadBodyError::OutOfTime => ApiError::out_of_time(),
         ReadBodyError::Broken(why) => ApiError::bad_request(format!("reading the body: {why}")),

@@ -4,8 +4,10 @@ use crate::admission::tests::fixture::{
 };
 use axum::body::{Body, Bytes};
 use axum::http::Request;
+use futures::StreamExt as _;
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use tower::ServiceExt as _;
 
 const PATH: &str = "/validate-backend-group";
 
@@ -154,7 +156,7 @@ async fn a_body_has_to_be_json() {
 async fn a_huge_body_is_not_read() {
     let (status, text) = post_bytes(PATH, vec![b' '; BODY_LIMIT + 1]).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
-    assert!(text.contains("limit exceeded"), "{text}");
+    assert!(text.contains("too large"), "{text}");
     // One that does not say how long it is, and never ends.
     let endless =
         futures::stream::repeat_with(|| Ok::<_, std::io::Error>(Bytes::from(vec![b' '; 1 << 16])));
@@ -177,6 +179,32 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
     let (status, _) = post_bytes(&format!("{PATH}?timeout=5s"), never).await;
     assert_eq!(status, StatusCode::REQUEST_TIMEOUT);
     assert_eq!(begin.elapsed().as_secs(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn d101_bodies_that_do_not_end_share_their_memory_and_keep_no_review_waiting() {
+    let router = routes(&world());
+    let call = |body: Body| {
+        let request = Request::post(format!("{PATH}?timeout=5s"));
+        let response = router.clone().oneshot(request.body(body).unwrap());
+        tokio::spawn(async { response.await.unwrap().status() })
+    };
+    let unfinished = (0..2 * IN_FLIGHT).map(|_| {
+        let begun = Ok::<_, std::io::Error>(Bytes::from(vec![b' '; 1 << 20]));
+        let begun = futures::stream::iter([begun]).chain(futures::stream::pending());
+        call(Body::from_stream(begun))
+    });
+    let unfinished: Vec<_> = unfinished.collect();
+    let small = review("CREATE", &group(), &Value::Null).to_string();
+    assert_eq!(call(small.into()).await.unwrap(), StatusCode::OK);
+    let mut waited = 0;
+    for status in unfinished {
+        match status.await.unwrap() {
+            StatusCode::REQUEST_TIMEOUT => waited += 1,
+            other => assert_eq!(other, StatusCode::TOO_MANY_REQUESTS),
+        }
+    }
+    assert_eq!(waited, BODIES >> 20);
 }
 
 #[tokio::test]

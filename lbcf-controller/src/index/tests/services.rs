@@ -16,6 +16,7 @@ pub(super) fn service(version: u64) -> ServiceView {
         selector: BTreeMap::from([("app".into(), "web".into())]),
         is_local: false,
         deleting: false,
+        addresses: Vec::new(),
         load_balancer: None,
     }
 }

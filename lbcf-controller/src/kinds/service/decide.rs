@@ -19,6 +19,8 @@ pub(super) struct ServiceState {
     /// The objects that the Service owns, and those that have the name of something that it should own.
     pub(super) load_balancers: BTreeMap<String, Arc<LoadBalancer>>,
     pub(super) groups: BTreeMap<String, Arc<BackendGroup>>,
+    /// Why addresses that its load balancers announce are not shown.
+    pub(super) refused: BTreeMap<String, String>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -58,6 +60,8 @@ pub(super) struct ServicePlan {
     /// True if all load balancers are created and have their attributes.
     pub(super) is_complete: bool,
     pub(super) problems: Vec<String>,
+    /// True if an address is not shown that may be shown later.
+    pub(super) is_refused: bool,
 }
 
 pub(super) fn decide(state: &ServiceState) -> ServicePlan {

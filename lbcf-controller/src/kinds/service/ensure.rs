@@ -186,13 +186,14 @@ fn show(
             plan.is_complete = false;
             continue;
         };
-        if let Err(problem) = ingress::add(&mut ingress, lb, keys, ports) {
+        if let Err(problem) = ingress::add(&mut ingress, lb, keys, ports, &state.refused) {
             plan.problems.push(problem);
         }
         plan.is_complete &= is_synced(lb);
         plan.problems.extend(failures(lb));
     }
     plan.is_complete &= plan.problems.is_empty();
+    plan.is_refused = !state.refused.is_empty();
     if ingress != part.ingress {
         plan.actions.push(ServiceAction::SetIngress(ingress));
     }

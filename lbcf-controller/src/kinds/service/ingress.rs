@@ -1,7 +1,11 @@
 //! The addresses of a Service's load balancers in its status. No I/O, no clock.
 
-use crate::api::{Conditions, IngressKeys, LoadBalancer, ObjectExt, StringMap, condition_types};
+use crate::api::{
+    Conditions, IngressKeys, LoadBalancer, LoadBalancerDriver, ObjectExt, StringMap,
+    condition_types,
+};
 use crate::index::Ingress;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// The key of `lbInfo` that has the address where a class names none.
@@ -14,16 +18,15 @@ pub(super) fn add(
     lb: &LoadBalancer,
     keys: Option<&IngressKeys>,
     ports: &[(i32, String)],
+    refused: &BTreeMap<String, String>,
 ) -> Result<(), String> {
-    let Some(status) = lb.status.as_ref().filter(|_| !lb.is_deleting()) else {
-        return Ok(());
-    };
-    if !status.conditions.is_true(condition_types::CREATED) {
-        return Ok(());
-    }
     let name = lb.metadata.name.as_deref().unwrap_or_default();
-    let addresses = addresses(&status.lb_info, keys);
-    for address in addresses.map_err(|problem| format!("LoadBalancer {name}: {problem}"))? {
+    let of_lb = |problem| format!("LoadBalancer {name}: {problem}");
+    for address in of(lb, keys).map_err(of_lb)? {
+        let texts = [&address.ip, &address.hostname];
+        if let Some(problem) = texts.iter().find_map(|it| refused.get(*it)) {
+            return Err(of_lb(problem.clone()));
+        }
         let mut known = ingress.iter_mut();
         match known.find(|it| (&it.ip, &it.hostname) == (&address.ip, &address.hostname)) {
             Some(known) => known.ports.extend_from_slice(ports),
@@ -34,6 +37,26 @@ pub(super) fn add(
         }
     }
     Ok(())
+}
+
+/// The addresses, as text, that a driver announces by a load balancer.
+pub(super) fn announced(lb: &LoadBalancer, driver: &LoadBalancerDriver) -> Vec<String> {
+    let class = driver.spec.service_class.as_ref();
+    let found = of(lb, class.and_then(|class| class.ingress.as_ref())).unwrap_or_default();
+    let texts = found.into_iter().flat_map(|it| [it.ip, it.hostname]);
+    texts.filter(|it| !it.is_empty()).collect()
+}
+
+/// The addresses of a load balancer, without ports; none before it is created.
+fn of(lb: &LoadBalancer, keys: Option<&IngressKeys>) -> Result<Vec<Ingress>, String> {
+    match &lb.status {
+        Some(status)
+            if status.conditions.is_true(condition_types::CREATED) && !lb.is_deleting() =>
+        {
+            addresses(&status.lb_info, keys)
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// The addresses in a load balancer's identity, without ports.
@@ -208,7 +231,8 @@ mod tests {
             (lb("d", "10.0.0.3", "True", deleting), 82),
             (lb("e", "10.0.0.4", "True", json!({})), 83),
         ] {
-            add(&mut ingress, &lb, None, &[(port, "TCP".to_owned())]).unwrap();
+            let ports = [(port, "TCP".to_owned())];
+            add(&mut ingress, &lb, None, &ports, &BTreeMap::new()).unwrap();
         }
         let entry = |ip: &str, ports: &[i32]| Ingress {
             ip: ip.to_owned(),
@@ -220,7 +244,15 @@ mod tests {
             [entry("10.0.0.1", &[80, 443]), entry("10.0.0.4", &[83])]
         );
         let wrong = lb("w", "", "True", json!({}));
-        let problem = add(&mut ingress, &wrong, None, &[]).unwrap_err();
+        let mut refused = BTreeMap::new();
+        let problem = add(&mut ingress, &wrong, None, &[], &refused).unwrap_err();
         assert_eq!(problem, "LoadBalancer w: lbInfo has no key \"address\"");
+        refused.insert("10.0.0.9".to_owned(), "it is taken".to_owned());
+        let taken = lb("t", "10.0.0.9", "True", json!({}));
+        let problem = add(&mut ingress, &taken, None, &[], &refused).unwrap_err();
+        assert_eq!(
+            (problem.as_str(), ingress.len()),
+            ("LoadBalancer t: it is taken", 2)
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! Services of type LoadBalancer, whose class a driver has.
 
+mod addresses;
 mod azure;
 mod bad_input;
 mod fields;

@@ -20,6 +20,7 @@ fn service() -> ServiceView {
         selector: BTreeMap::new(),
         is_local: false,
         deleting: false,
+        addresses: Vec::new(),
         load_balancer: None,
     }
 }

@@ -47,6 +47,7 @@ fn case() -> Case {
             selector: BTreeMap::new(),
             is_local: false,
             deleting: false,
+            addresses: Vec::new(),
             load_balancer: None,
         }),
         slices: vec![SliceView {

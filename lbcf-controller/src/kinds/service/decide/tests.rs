@@ -47,6 +47,7 @@ fn service() -> ServiceView {
         selector: BTreeMap::new(),
         is_local: false,
         deleting: false,
+        addresses: Vec::new(),
         load_balancer: Some(Box::new(part)),
     }
 }
@@ -74,6 +75,7 @@ fn driver(class: &Value) -> Arc<LoadBalancerDriver> {
 
 fn state(service: ServiceView) -> ServiceState {
     ServiceState {
+        refused: BTreeMap::new(),
         service: Arc::new(service),
         driver: Some(driver(&json!({}))),
         load_balancers: BTreeMap::new(),
