@@ -3,7 +3,7 @@
 use super::cluster_reader::{ClusterReader, LookupError};
 use super::denial::Denial;
 use crate::api::{LoadBalancer, LoadBalancerDriver, ObjectKey, names};
-use crate::process::text::in_full;
+use crate::process::text::{in_full, of_driver};
 use lbcf_driver_sdk::webhook::{VerdictResponse, Webhook};
 use lbcf_serving::duration;
 use std::future::Future;
@@ -94,7 +94,7 @@ impl<S: ClusterReader> ValidationContext<'_, S> {
     ) -> Result<T, Denial> {
         let why = match timeout_at(self.deadline.at, lookup).await {
             Ok(Ok(found)) => return Ok(found),
-            Ok(Err(error)) => in_full(&error),
+            Ok(Err(error)) => of_driver(&in_full(&error)),
             Err(_) => self.timed_out(),
         };
         Err(Denial::Undetermined(format!(
@@ -127,7 +127,7 @@ impl<S: ClusterReader> ValidationContext<'_, S> {
         let why = match timeout_at(self.deadline.at, call).await {
             Ok(Ok(response)) if response.succ() => return Ok(()),
             Ok(Ok(response)) => {
-                let message = response.message();
+                let message = of_driver(response.message());
                 return Err(Denial::Forbidden(format!("{rejected}: {message}")));
             }
             Ok(Err(error)) => in_full(&error),

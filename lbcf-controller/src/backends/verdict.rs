@@ -7,7 +7,7 @@ use crate::cluster::EventType::Warning;
 use crate::cluster::{Regarding, WriteError};
 use crate::index::{Owner, PodView, Request, RequestKey, Unit};
 use crate::process::backoff::{jitter, spread};
-use crate::process::text::in_full;
+use crate::process::text::{in_full, of_driver};
 use crate::runtime::verdicts::{DeregisterVerdict, DriverVersion, LastVerdict, VerdictOutcome};
 use crate::runtime::{Action, Context, Error};
 use k8s_openapi::api::core::v1::Pod;
@@ -197,9 +197,9 @@ impl VerdictRequest {
             Ok(response) if response.succ => Ok((asked, response.do_not_deregister)),
             Ok(response) => Err(format!(
                 "driver {key}: webhook judgePodDeregister: succ=false, msg: {}",
-                response.msg
+                of_driver(&response.msg)
             )),
-            Err(error) => Err(in_full(&error)),
+            Err(error) => Err(of_driver(&in_full(&error))),
         }
     }
 

@@ -26,7 +26,7 @@ impl Announced {
         }
     }
 
-    /// Whether a host name or an address in text may be announced.
+    /// True if a host name, or an address as text, may be announced.
     pub(crate) fn allow(&self, address: &str) -> bool {
         match address.parse::<IpAddr>() {
             Ok(ip) => self.allow_ip(ip.to_canonical()),

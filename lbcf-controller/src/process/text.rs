@@ -28,6 +28,19 @@ pub(crate) fn shortened(mut text: String, limit: usize) -> String {
     text
 }
 
+/// The longest text of a driver in a status, an event or a line of the log, in characters.
+const DRIVERS_TEXT: usize = 2000;
+
+/// A text that a driver wrote, as it may be shown: not too long, and without control characters.
+pub(crate) fn of_driver(text: &str) -> String {
+    let visible = |character: char| match character.is_control() {
+        true => ' ',
+        false => character,
+    };
+    let beginning = text.chars().take(DRIVERS_TEXT + 1).map(visible);
+    shortened(beginning.collect(), DRIVERS_TEXT)
+}
+
 /// The first of these, and how many more there are.
 pub(crate) fn listed<T: Display>(items: impl IntoIterator<Item = T>, most: usize) -> String {
     let mut items = items.into_iter();
@@ -42,6 +55,18 @@ pub(crate) fn listed<T: Display>(items: impl IntoIterator<Item = T>, most: usize
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn d102_a_drivers_text_is_short_and_has_no_control_characters() {
+        let forged = "no\r\n2026-11-27 ERROR forged\u{1b}[31m\u{85}";
+        let expected = "no  2026-11-27 ERROR forged [31m ";
+        assert_eq!(of_driver(forged), expected);
+        let long = of_driver(&"ö".repeat(1 << 20));
+        assert_eq!(long.chars().count(), DRIVERS_TEXT + 1);
+        assert!(long.ends_with("ö…"), "{long}");
+        let whole = "x".repeat(DRIVERS_TEXT);
+        assert_eq!(of_driver(&whole), whole);
+    }
 
     #[derive(Debug, thiserror::Error)]
     #[error("outer{0}")]

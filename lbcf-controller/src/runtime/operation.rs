@@ -5,7 +5,7 @@ use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::{Regarding, Wait, WaitEvent, stored_since};
 use crate::drivers::DriverError;
 use crate::index::RequestKey;
-use crate::process::text::in_full;
+use crate::process::text::{in_full, of_driver};
 use crate::runtime::context::Context;
 use crate::runtime::memory::CallDigest;
 use crate::runtime::outcome::{Action, Error, OperationFailure};
@@ -179,7 +179,7 @@ where
             return Err(Incomplete::NotCalled(Action::AwaitChange));
         }
         Err(error) => {
-            let message = in_full(&error);
+            let message = of_driver(&in_full(&error));
             tracing::warn!(webhook, driver = %key, error = message, "no valid response; retrying");
             record(Warning, "Invalid", &message);
             return Err(Incomplete::Failed(OperationFailure {
@@ -189,9 +189,9 @@ where
             }));
         }
     };
-    let (status, message) = (response.status(), response.message().to_owned());
+    let (status, message) = (response.status(), of_driver(response.message()));
     let retry_delay = response.min_retry_delay();
-    tracing::debug!(webhook, driver = %key, ?status, message);
+    tracing::debug!(webhook, driver = %key, ?status, msg = message);
     match status {
         Status::Succ => Ok(response),
         Status::Running => {
@@ -206,7 +206,7 @@ where
             Err(Incomplete::Running(action))
         }
         Status::Fail => {
-            tracing::warn!(webhook, driver = %key, message, "the driver failed; retrying");
+            tracing::warn!(webhook, driver = %key, msg = message, "the driver failed; retrying");
             record(Warning, "Failed", &format!("msg: {message}"));
             let of = |name| webhook == name;
             let reason = match response.failure_reason() {
@@ -267,11 +267,11 @@ where
     let request = request.into_dry_run();
     match context.drivers.call::<W>(driver, &request).await {
         Ok(response) => {
-            let (status, message) = (response.status(), response.message());
-            tracing::info!(webhook, driver = %key, ?status, message, "dry run: called the driver");
+            let (status, msg) = (response.status(), of_driver(response.message()));
+            tracing::info!(webhook, driver = %key, ?status, msg, "dry run: called the driver");
         }
         Err(error) => {
-            let error = in_full(&error);
+            let error = of_driver(&in_full(&error));
             tracing::warn!(webhook, driver = %key, error, "dry run: calling the driver failed");
         }
     }

@@ -186,7 +186,8 @@ operation_request! {
 operation_response! {
     /// The address of the backend.
     GenerateBackendAddrResponse => String {
-        /// The address: opaque to the controller, and not empty.
+        /// The address: opaque to the controller, not empty, at most 1,024 characters, and none of them a control
+        /// character.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "String::is_empty")]
         backend_addr: String
     }

@@ -200,7 +200,7 @@ impl Recorder {
             format!("{part}: {message}")
         };
         if self.dry_run {
-            tracing::info!(reason, message, "dry run: would record an event");
+            tracing::info!(reason, event = message, "dry run: would record an event");
             return;
         }
         let repeat = event.repeat;

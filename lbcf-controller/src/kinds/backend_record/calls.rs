@@ -4,7 +4,7 @@ use super::backend::fetch;
 use super::decide::{backend_unavailable, deregister_request};
 use super::reconcile::{Reconciler, period_of};
 use crate::api::{
-    BackendRecordStatus, Condition, Conditions, LoadBalancerDriver, ObjectKey, StringMap,
+    BackendRecordStatus, Condition, Conditions, LoadBalancerDriver, ObjectKey, StringMap, allowed,
     condition_types, reasons,
 };
 use crate::cluster::EventType::{Normal, Warning};
@@ -35,14 +35,14 @@ impl Reconciler<'_> {
         request.retry_id = retry_id();
         let call = operate::<GenerateBackendAddr>(self.operand(), driver, "GenerateAddr", request);
         match call.await {
-            Ok(response) if response.backend_addr.is_empty() => {
-                let message = "the driver responded Succ without a backendAddr";
-                self.reporter.event(Warning, "InvalidGenerateAddr", message);
-                tracing::warn!(driver = %ObjectKey::of(driver), "{message}; retrying");
-                let failure = OperationFailure::invalid_response(message.to_owned());
-                self.conclude(Incomplete::Failed(failure)).await
-            }
             Ok(response) => {
+                if let Some(message) = problem_of(&response.backend_addr) {
+                    self.reporter
+                        .event(Warning, "InvalidGenerateAddr", &message);
+                    tracing::warn!(driver = %ObjectKey::of(driver), "{message}; retrying");
+                    let failure = OperationFailure::invalid_response(message);
+                    return self.conclude(Incomplete::Failed(failure)).await;
+                }
                 let message = format!("addr: {}", response.backend_addr);
                 self.reporter.event(Normal, "SuccGenerateAddr", &message);
                 self.store_address(response.backend_addr).await
@@ -157,6 +157,43 @@ impl Reconciler<'_> {
             // The API server's clock may be ahead.
             let since = Duration::try_from(since).unwrap_or_default();
             self.reporter.context.metrics.registered(since);
+        }
+    }
+}
+
+/// Why an address that a driver generated cannot be stored.
+fn problem_of(backend_addr: &str) -> Option<String> {
+    let (length, most) = (backend_addr.chars().count(), allowed::ADDRESS);
+    if length == 0 {
+        return Some("the driver responded Succ without a backendAddr".to_owned());
+    }
+    if length > most {
+        return Some(format!(
+            "backendAddr has {length} characters; at most {most} are allowed"
+        ));
+    }
+    let has_control = backend_addr.contains(char::is_control);
+    has_control.then(|| "backendAddr has a control character".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::problem_of;
+
+    #[test]
+    fn d102_an_address_is_neither_empty_nor_too_long_nor_has_control_characters() {
+        for (address, problem) in [
+            ("10.0.0.1:80", None),
+            (r#"{"eniIP":"10.0.0.1"}"#, None),
+            (&"ö".repeat(1024), None),
+            ("", Some("the driver responded Succ without a backendAddr")),
+            (
+                &"x".repeat(1025),
+                Some("backendAddr has 1025 characters; at most 1024 are allowed"),
+            ),
+            ("a\nb", Some("backendAddr has a control character")),
+        ] {
+            assert_eq!(problem_of(address).as_deref(), problem, "{address:?}");
         }
     }
 }
