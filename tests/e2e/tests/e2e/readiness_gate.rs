@@ -4,7 +4,7 @@ mod endpoints;
 mod injected;
 mod rollout;
 
-use k8s_openapi::api::core::v1::{Pod, PodCondition};
+use k8s_openapi::api::core::v1::{Event, Pod, PodCondition};
 use kube::api::{Patch, PatchParams};
 use lbcf_controller::api::{BackendGroup, LoadBalancer};
 use lbcf_controller::names::READINESS_GATE;
@@ -235,4 +235,30 @@ async fn d69_a_pod_waits_for_load_balancers_that_are_created_and_for_nothing_els
         .create(&manifests::gated(manifests::pod("web-3")))
         .await;
     until_gate(&world, "web-3", "True", "NotSelected").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d70_pods_without_the_gate_are_warned_of_when_the_driver_fails() {
+    let (world, proxy, _controller) = World::behind_proxy(World::quick()).await;
+    let failed = json!({"status": "Fail", "msg": "no"});
+    proxy.rule(move |call| match call.webhook == "ensureBackend" {
+        true => ProxyAction::reply_json(&failed),
+        false => ProxyAction::Forward,
+    });
+    world
+        .create(&manifests::gated(manifests::pod("web-0")))
+        .await;
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    world
+        .until_event("BackendRecord", "FailedEnsureBackend")
+        .await;
+    let warned = async || {
+        let events = world.all::<Event>().await.into_iter();
+        let events = events.filter(|event| event.reason.as_deref() == Some("NoReadinessGate"));
+        events.count()
+    };
+    assert_eq!(warned().await, 0, "it has the gate");
+    world.create(&manifests::pod("web-1")).await;
+    let message = world.until_event("BackendGroup", "NoReadinessGate").await;
+    assert!(message.contains(READINESS_GATE), "{message}");
 }
