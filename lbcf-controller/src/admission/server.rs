@@ -226,7 +226,7 @@ impl<S: ClusterReader> WebhookEndpoint<S> {
         };
         let body = body::read(request.into_body(), limits, Some(&self.bodies)).await;
         let body = body.map_err(unreadable)?;
-        // Only for whole bodies: who sends none to its end keeps nobody waiting. The semaphore is never closed.
+        // After the body, so that one that does not end takes no place. The semaphore is never closed.
         let _permit = self.in_flight.acquire().await;
         let request = review::read(&body.bytes, &self.hook.kind.resource()).map_err(bad)?;
         drop(body);

@@ -94,7 +94,7 @@ impl<S: ClusterReader> ValidationContext<'_, S> {
     ) -> Result<T, Denial> {
         let why = match timeout_at(self.deadline.at, lookup).await {
             Ok(Ok(found)) => return Ok(found),
-            Ok(Err(error)) => of_driver(&in_full(&error)),
+            Ok(Err(error)) => in_full(&error),
             Err(_) => self.timed_out(),
         };
         Err(Denial::Undetermined(format!(
@@ -130,7 +130,7 @@ impl<S: ClusterReader> ValidationContext<'_, S> {
                 let message = of_driver(response.message());
                 return Err(Denial::Forbidden(format!("{rejected}: {message}")));
             }
-            Ok(Err(error)) => in_full(&error),
+            Ok(Err(error)) => of_driver(&in_full(&error)),
             Err(_) => {
                 let (key, webhook) = (ObjectKey::of(driver), W::INFO.name);
                 format!("driver {key}: webhook {webhook}: {}", self.timed_out())

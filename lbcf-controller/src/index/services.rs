@@ -8,6 +8,7 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::api::ObjectMeta;
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServiceView {
@@ -121,7 +122,7 @@ impl ServiceView {
     }
 }
 
-/// Without external addresses, which any user may write.
+/// In the spelling in which drivers' addresses are shown. Without external addresses, which any user may write.
 fn addresses(spec: Option<&ServiceSpec>, status: Option<&ServiceStatus>) -> Vec<String> {
     let of_cluster = spec.and_then(|spec| spec.cluster_ips.as_ref());
     let of_cluster = of_cluster.into_iter().flatten();
@@ -129,7 +130,12 @@ fn addresses(spec: Option<&ServiceSpec>, status: Option<&ServiceStatus>) -> Vec<
     let ingress = balancer.and_then(|balancer| balancer.ingress.as_ref());
     let ingress = ingress.into_iter().flatten();
     let announced = ingress.flat_map(|it| [&it.ip, &it.hostname]).flatten();
-    of_cluster.chain(announced).cloned().collect()
+    let all = of_cluster.chain(announced).filter(|it| *it != "None");
+    let spelt = |address: &String| match address.parse::<IpAddr>() {
+        Ok(ip) => ip.to_canonical().to_string(),
+        Err(_) => address.to_ascii_lowercase(),
+    };
+    all.map(spelt).collect()
 }
 
 impl Versioned for ServiceView {

@@ -1,4 +1,5 @@
 use super::*;
+use serde_json::json;
 
 pub(super) fn service(version: u64) -> ServiceView {
     ServiceView {
@@ -43,6 +44,20 @@ pub(super) fn node(name: &str, pool: &str, version: u64) -> NodeView {
         addresses: Vec::new(),
         usable: true,
     }
+}
+
+#[test]
+fn d100_the_addresses_of_a_service_have_one_spelling() {
+    let service = json!({
+        "metadata": {"name": "svc", "namespace": "ns"},
+        "spec": {"clusterIPs": ["10.0.0.1", "FD00::1"], "externalIPs": ["192.0.2.1"]},
+        "status": {"loadBalancer": {"ingress": [{"ip": "::ffff:203.0.113.1"}, {"hostname": "LB.example.com"}]}},
+    });
+    let service = serde_json::from_value(service).unwrap();
+    let expected = ["10.0.0.1", "fd00::1", "203.0.113.1", "lb.example.com"];
+    assert_eq!(ServiceView::of(&service).addresses, expected);
+    let headless = serde_json::from_value(json!({"spec": {"clusterIPs": ["None"]}}));
+    assert!(ServiceView::of(&headless.unwrap()).addresses.is_empty());
 }
 
 #[test]

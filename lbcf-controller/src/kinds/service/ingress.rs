@@ -104,7 +104,8 @@ fn ips(key: &str, value: &str) -> Result<Vec<Ingress>, String> {
         let ip: Result<IpAddr, _> = text.trim().parse();
         let ip = ip.map_err(|_| format!("lbInfo[{key}]: {value:?} is no IP address"))?;
         Ok(Ingress {
-            ip: ip.to_string(),
+            // An IPv4 address in an IPv6 one is the same address.
+            ip: ip.to_canonical().to_string(),
             ..Ingress::default()
         })
     });
@@ -142,7 +143,7 @@ mod tests {
     fn d74_d43_the_address_is_in_the_keys_that_the_class_names() {
         let info = StringMap::from([
             ("address", "10.0.0.1"),
-            ("vip", "10.0.0.2, 2001:db8::1"),
+            ("vip", "::ffff:10.0.0.2, 2001:DB8::1"),
             ("domain", "LB.example.com"),
             ("empty", ""),
         ]);

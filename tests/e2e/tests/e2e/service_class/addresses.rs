@@ -39,7 +39,8 @@ async fn until_shown(world: &World, addresses: &[&str]) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d100_an_address_of_another_service_is_not_taken_from_it() {
     let address = "10.96.0.77";
-    let world = announcing(address).await;
+    // Another spelling is the same address.
+    let world = announcing("::ffff:10.96.0.77").await;
     let mut other = manifests::service("other", 30_080);
     other.spec.as_mut().unwrap().cluster_ip = Some(address.into());
     world.create(&other).await;
