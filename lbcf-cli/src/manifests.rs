@@ -20,7 +20,7 @@ use kube::discovery::{Scope, pinned_kind};
 use kube::runtime::wait::await_condition;
 use kube::{Client, Resource};
 use lbcf_controller::admission::{Endpoint, configurations};
-use lbcf_controller::names::SYSTEM_NAMESPACE;
+use lbcf_controller::names::{RECORD_KEY_SECRET, SYSTEM_NAMESPACE};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -142,6 +142,7 @@ pub(crate) async fn delete_admission(client: &Client, secret: &str) -> Result<()
     let name = |meta: ObjectMeta| meta.name.unwrap_or_default();
     delete(&mutating, &name(both.mutating.metadata)).await?;
     delete(&validating, &name(both.validating.metadata)).await?;
+    delete(&secrets, RECORD_KEY_SECRET).await?;
     delete(&secrets, secret).await
 }
 

@@ -18,6 +18,7 @@ pub use listen::{HealthArgs, Listen, NoAddress};
 pub use log::{LogArgs, LogError, LogFormat};
 pub use work::WorkArgs;
 
+use crate::api::{ObjectKey, names};
 use crate::controller::Controller;
 use crate::controller::health::HealthServer;
 use crate::drivers::CallCounts;
@@ -64,6 +65,8 @@ async fn run_until_stopped(args: ControllerArgs) -> Result<(), CommandError> {
     let stop = lbcf_serving::signals::shutdown().map_err(CommandError::Signals)?;
     let mut options = args.work.options();
     options.driver_client = args.drivers.client()?;
+    let namespace = args.leader.namespace(&args.cluster);
+    options.record_key = ObjectKey::new(namespace, names::RECORD_KEY_SECRET);
     options.leader_election = args.leader.election(&args.cluster, options.dry_run)?;
     let config = args.cluster.config().await?;
     let metrics = Metrics::new();

@@ -8,6 +8,7 @@
 mod address;
 mod apply;
 mod binds;
+mod claims;
 mod deletions;
 mod endpoints;
 mod gates;
@@ -57,6 +58,7 @@ pub(crate) use users::DriverUse;
 pub(crate) use users::{service_key, takes_node};
 
 use crate::api::{BackendGroup, Bind, LoadBalancer, LoadBalancerDriver, ObjectKey};
+use claims::Claims;
 use multi_map::MultiMap;
 use pending::Pending;
 use pods::Pods;
@@ -90,6 +92,7 @@ pub(crate) struct Index {
     nodes: Store<NodeView>,
     slices: Slices,
     by_driver: DriverUsers,
+    claims: Claims,
     groups_by_load_balancer: MultiMap<ObjectKey, ObjectKey>,
     service_owners: ServiceOwners,
     service_classes: ServiceClasses,

@@ -2,12 +2,14 @@
 //! clocks and locks.
 
 pub(crate) mod announced;
+mod api_server;
 pub(crate) mod backoff;
 pub(crate) mod health_state;
 pub(crate) mod leader;
 pub(crate) mod lock;
 pub(crate) mod metrics;
 pub(crate) mod options;
+pub(crate) mod record_key;
 pub(crate) mod serving;
 pub(crate) mod text;
 pub(crate) mod token_bucket;

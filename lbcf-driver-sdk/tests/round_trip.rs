@@ -169,26 +169,29 @@ proptest! {
     fn requests_about_load_balancers(
         (record_id, retry_id, dry_run) in call(), operation in operation(), identity in map(),
         attributes in map(), old_attributes in map(),
+        namespace in text(), name in text(),
     ) {
         round_trips(&Healthz {})?;
         round_trips(&ValidateLoadBalancer {
             dry_run, lb_spec: identity.clone(), operation, attributes: attributes.clone(),
-            old_attributes,
+            old_attributes, namespace: namespace.clone(), name: name.clone(),
         })?;
         round_trips(&CreateLoadBalancer {
             record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
             lb_spec: identity.clone(), attributes: attributes.clone(),
+            namespace: namespace.clone(), name: name.clone(),
         })?;
         round_trips(&EnsureLoadBalancer {
             record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
             lb_info: identity.clone(), attributes: attributes.clone(),
+            namespace: namespace.clone(), name: name.clone(),
         })?;
         round_trips(&ListBackends {
             record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
-            lb_info: identity.clone(),
+            lb_info: identity.clone(), namespace: namespace.clone(), name: name.clone(),
         })?;
         round_trips(&DeleteLoadBalancer {
-            record_id, retry_id, dry_run, lb_info: identity, attributes,
+            record_id, retry_id, dry_run, lb_info: identity, attributes, namespace, name,
         })?;
     }
 
@@ -196,6 +199,7 @@ proptest! {
     fn requests_about_backends(
         (record_id, retry_id, dry_run) in call(), lb_info in map(), backend_addr in text(),
         parameters in map(), injected_info in map(), seconds in option::of(0..4_102_444_800_u64),
+        namespace in text(), name in text(),
     ) {
         let since = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
         let first_requested_at = seconds.map(since);
@@ -203,10 +207,11 @@ proptest! {
             record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
             lb_info: lb_info.clone(), backend_addr: backend_addr.clone(),
             parameters: parameters.clone(), injected_info: injected_info.clone(),
+            namespace: namespace.clone(), name: name.clone(),
         })?;
         round_trips(&DeregisterBackend {
             record_id, retry_id, dry_run, lb_info, backend_addr, parameters, injected_info,
-            first_requested_at,
+            first_requested_at, namespace, name,
         })?;
     }
 
@@ -215,11 +220,13 @@ proptest! {
         dry_run in any::<bool>(), backend_type in backend_type(), lb_info in map(),
         operation in operation(), parameters in map(), old_parameters in map(),
         not_ready_pods in prop::collection::vec(a_pod(), 0..3),
+        namespace in text(), name in text(),
     ) {
         round_trips(&ValidateBackend {
             dry_run, backend_type, lb_info, operation, parameters, old_parameters,
+            namespace: namespace.clone(), name: name.clone(),
         })?;
-        round_trips(&JudgePodDeregister { dry_run, not_ready_pods })?;
+        round_trips(&JudgePodDeregister { dry_run, not_ready_pods, namespace, name })?;
     }
 
     #[test]
@@ -228,10 +235,11 @@ proptest! {
         parameters in map(), pod_backend in option::of(pod_backend()),
         service_backend in option::of(service_backend()),
         endpoint_backend in option::of(endpoint_backend()),
+        namespace in text(), name in text(),
     ) {
         round_trips(&GenerateBackendAddr {
             record_id, retry_id, dry_run, lb_info, lb_attributes, parameters, pod_backend,
-            service_backend, endpoint_backend,
+            service_backend, endpoint_backend, namespace, name,
         })?;
     }
 
@@ -309,7 +317,7 @@ proptest! {
 
     #[test]
     fn d7_pods_are_objects_or_strings_that_hold_them(pods in prop::collection::vec(a_pod(), 1..3)) {
-        let expected = JudgePodDeregister { dry_run: false, not_ready_pods: pods.clone() };
+        let expected = JudgePodDeregister { not_ready_pods: pods.clone(), ..Default::default() };
         let as_text = |pod: &KubernetesObject| Value::from(serde_json::to_string(pod).unwrap());
         reads_as(&json!({"notReadyPods": pods}), &expected)?;
         reads_as(&json!({"notReadyPods": pods.iter().map(as_text).collect::<Vec<_>>()}), &expected)?;

@@ -124,6 +124,8 @@ async fn load_balancer_stored<S: ClusterReader>(
         .await?;
     let request = ValidateLoadBalancer {
         dry_run: context.is_dry_run(),
+        namespace: namespace.to_string(),
+        name: change.key.name.to_string(),
         lb_spec: new.lb_spec.to_wire(),
         operation: change.operation(),
         attributes: new.attributes.to_wire(),

@@ -60,6 +60,8 @@ pub mod reasons {
     pub const INVALID_RESPONSE: &str = "InvalidResponse";
     /// The driver cannot be called, timed out, or responded with an HTTP error.
     pub const WEBHOOK_ERROR: &str = "WebhookError";
+    /// The load balancer that the driver created, or adopted, is another namespace's.
+    pub const OWNED_BY_OTHER_NAMESPACE: &str = "OwnedByOtherNamespace";
     /// The LoadBalancerDriver that the object refers to does not exist.
     pub const DRIVER_NOT_FOUND: &str = "DriverNotFound";
     /// Of the records that disagree about an address, this one's parameters apply.
@@ -91,6 +93,8 @@ pub mod reasons {
     /// BackendRecord: its pod is not Ready, its node or Service does not exist, or it is another
     /// one than the record was created for.
     pub const BACKEND_NOT_AVAILABLE: &str = "BackendNotAvailable";
+    /// BackendRecord: a user created it, or changed what identifies its backend.
+    pub const NOT_CREATED_BY_CONTROLLER: &str = "NotCreatedByController";
     /// BackendRecord: another record is deregistering the same address.
     pub const DELAYED_ENSURE: &str = "DelayedEnsureBackend";
     /// BackendRecord that is being deleted: another record is to register the same backend.

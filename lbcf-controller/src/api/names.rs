@@ -62,6 +62,11 @@ pub const ANNOTATION_REMOVE_ORPHANS: &str = "lbcf.tkestack.io/remove-orphans";
 /// a change is noticed.
 pub const ANNOTATION_SOURCE: &str = "lbcf.tkestack.io/backend-source";
 
+/// Annotation of a BackendRecord: proves that a controller created it.
+pub const ANNOTATION_SIGNATURE: &str = "lbcf.tkestack.io/signature";
+/// The Secret of the key that signs BackendRecords.
+pub const RECORD_KEY_SECRET: &str = "lbcf-controller-records";
+
 /// Annotation of a Service of type LoadBalancer: the class whose load balancers it has. It is set before
 /// the first of them is made, and removed when they are deleted, so that it tells these Services from
 /// those whose finalizer another controller has set.

@@ -18,6 +18,8 @@ pub(crate) struct BackendsState {
     pub load_balancers: BTreeMap<String, LoadBalancerUse>,
     pub candidates: Candidates,
     pub records: Vec<Arc<BackendRecord>>,
+    /// The names of those that no controller created.
+    pub foreign: BTreeSet<String>,
     /// The names of those that are being deleted, and whose deregistration the driver can cancel.
     pub revocable: BTreeSet<String>,
 }
@@ -60,6 +62,7 @@ fn desired(state: &BackendsState) -> DesiredRecords {
     let (owner, object) = (&state.owner, &*state.object);
     let mut desired = DesiredRecords {
         kept: awaited(state),
+        foreign: state.foreign.clone(),
         revocable: state.revocable.clone(),
         ..DesiredRecords::default()
     };

@@ -56,7 +56,8 @@ pub(crate) async fn execute(
         let recorder = &context.recorder;
         recorder.record(owner, Normal, "AdoptedBackendRecords", &message);
     }
-    let creations = plan.create.into_iter().map(|record| async move {
+    let creations = plan.create.into_iter().map(|mut record| async move {
+        context.sign(&mut record);
         let created = context.cluster.create(&record).await;
         let result = apply_written(context, &record, created).await;
         (unit_of(&record).into(), result.map(drop))

@@ -45,6 +45,8 @@ pub(crate) struct DesiredRecords {
     pub unready: BTreeSet<String>,
     /// Other names that a record may have, and its name here.
     pub aliases: BTreeMap<String, String>,
+    /// The names of records that users created: they are deleted, which deregisters nothing.
+    pub foreign: BTreeSet<String>,
     /// The names of records that are being deleted, and beside which a new one cancels the deregistration.
     pub revocable: BTreeSet<String>,
 }
@@ -103,8 +105,10 @@ pub(crate) fn compare(
     let (deleting, existing): (Vec<_>, Vec<_>) = existing.iter().partition(|it| it.is_deleting());
     for record in existing {
         let name = record.metadata.name.as_deref().unwrap_or_default();
+        let is_foreign = desired.foreign.contains(name);
         let name = desired.aliases.get(name).map_or(name, String::as_str);
         match desired.records.remove(name) {
+            _ if is_foreign => plan.delete.push(Arc::clone(record)),
             Some(new) if !is_same_backend(record, &new) => plan.delete.push(Arc::clone(record)),
             Some(new) => plan.update.extend(updated(record, settings, Some(&new))),
             None if desired.kept.contains(name) => {

@@ -160,6 +160,8 @@ fn observe<K: OwnerKind>(
     let records = index.records_of(owner, units);
     let revocable = records.iter().filter(|it| is_revocable(&index, it));
     let revocable = revocable.map(|record| record.name_any()).collect();
+    let foreign = records.iter().filter(|it| !context.is_own(it));
+    let foreign = foreign.map(|record| record.name_any()).collect();
     let candidates = match (object.pods(), object.service()) {
         (Some(_), _) => {
             let pods = index.pods_of(owner, units);
@@ -195,6 +197,7 @@ fn observe<K: OwnerKind>(
         load_balancers,
         candidates,
         records,
+        foreign,
         revocable,
     })
 }

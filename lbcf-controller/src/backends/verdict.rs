@@ -187,8 +187,11 @@ impl VerdictRequest {
         if dry_run && !driver.spec.accept_dry_run_call {
             return Err(format!("driver {key} accepts no dry-run calls"));
         }
+        let (namespace, name) = self.regarding.name();
         let request = JudgePodDeregister {
             dry_run,
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
             not_ready_pods: pods.iter().flat_map(KubernetesObject::of).collect(),
         };
         let _permit = context.call_permit(driver).await;

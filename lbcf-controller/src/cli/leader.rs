@@ -13,7 +13,8 @@ pub struct LeaderArgs {
     #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub leader_elect: bool,
 
-    /// Namespace of the lease `lbcf-controller` [default: the pod's, or kube-system outside of a pod]
+    /// Namespace of the lease `lbcf-controller`, and of the secret `lbcf-controller-records`, whose key signs the
+    /// records that the controller creates [default: the pod's, or kube-system outside of a pod]
     #[arg(long, value_name = "NAMESPACE")]
     pub leader_elect_namespace: Option<String>,
 
@@ -44,11 +45,7 @@ impl LeaderArgs {
         if !self.leader_elect || dry_run {
             return Ok(None);
         }
-        let namespace = self
-            .leader_elect_namespace
-            .clone()
-            .or_else(|| cluster.pod_namespace())
-            .unwrap_or_else(|| names::SYSTEM_NAMESPACE.to_owned());
+        let namespace = self.namespace(cluster);
         let election = LeaderElection {
             lease_duration: self.leader_elect_lease_duration,
             renew_deadline: self.leader_elect_renew_deadline,
@@ -57,6 +54,14 @@ impl LeaderArgs {
         };
         election.check()?;
         Ok(Some(election))
+    }
+
+    /// The namespace of the lease, and of the key that signs BackendRecords.
+    pub(super) fn namespace(&self, cluster: &ClusterArgs) -> String {
+        let namespace = self.leader_elect_namespace.clone();
+        namespace
+            .or_else(|| cluster.pod_namespace())
+            .unwrap_or_else(|| names::SYSTEM_NAMESPACE.to_owned())
     }
 
     fn identity(&self) -> String {

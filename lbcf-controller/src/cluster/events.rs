@@ -51,6 +51,15 @@ impl Regarding {
         }
     }
 
+    /// The object's namespace and name.
+    pub(crate) fn name(&self) -> (&str, &str) {
+        let [namespace, name] = [&self.object.namespace, &self.object.name];
+        (
+            namespace.as_deref().unwrap_or_default(),
+            name.as_deref().unwrap_or_default(),
+        )
+    }
+
     pub(crate) fn owner(owner: &dyn BackendOwner) -> Self {
         Self {
             object: owner.reference(),

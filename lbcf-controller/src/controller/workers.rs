@@ -30,6 +30,7 @@ impl Workers {
 
     /// Starts reconciliations until this future is dropped, which does not end them.
     pub(super) async fn run(&mut self) -> Infallible {
+        self.context.load_record_key().await;
         tracing::info!("the index is complete; reconciling");
         loop {
             let permit = Arc::clone(&self.limit).acquire_owned().await;

@@ -52,6 +52,7 @@ impl Indexed for LoadBalancer {
                 let driver = names::resolve(&key.namespace, &lb.spec.lb_driver);
                 [(driver, RequestKey::LoadBalancer(key.clone()))]
             }));
+            index.claims.load_balancer_changed(&key, &diff);
             let of_service = index.service_classes.load_balancer_changed(&key, &diff);
             requests.extend(of_service);
             if is_load_balancer_changed(&diff) && (!is_own || diff.new.is_none()) {
@@ -149,6 +150,7 @@ impl Indexed for Bind {
         for (key, diff) in index.binds.apply(event) {
             let drivers = |bind: &Self| binds::drivers(&key, bind);
             requests.extend(index.update_driver_users(&diff, drivers));
+            index.claims.bind_changed(&key, &diff);
             let change = BindChange::of(&diff);
             let owner = Owner::Bind(key.clone());
             let is_changed = change.bind || change.records;

@@ -1,5 +1,6 @@
 //! The options of a controller.
 
+use crate::api::{ObjectKey, names};
 use crate::process::announced::Announced;
 use crate::process::backoff::Backoff;
 use crate::process::leader::LeaderElection;
@@ -66,6 +67,9 @@ pub struct Options {
     pub write_timeout: Duration,
     /// Time for reconciles in progress to finish after a stop; default 15 s.
     pub stop_timeout: Duration,
+    /// The Secret of the key that signs BackendRecords, which is created if there is none; default
+    /// `lbcf-controller-records` in kube-system.
+    pub record_key: ObjectKey,
     /// Leader election; `None`, the default, for a cluster with a single controller.
     pub leader_election: Option<LeaderElection>,
     /// Ensure every load balancer and every registered backend once, as after a change: for the first
@@ -100,6 +104,7 @@ impl Default for Options {
             event_repeat: Duration::from_secs(3600),
             write_timeout: Duration::from_secs(15),
             stop_timeout: Duration::from_secs(15),
+            record_key: ObjectKey::new(names::SYSTEM_NAMESPACE, names::RECORD_KEY_SECRET),
             leader_election: None,
             ensure_at_start: false,
             wall_clock: WallClock::default(),

@@ -4,7 +4,6 @@
 //! Secret for all replicas, and publishes the CA in the webhook configurations: no key is ever
 //! shipped. Either way it is replaced while the server runs, long before it expires.
 
-mod api_server;
 mod certificates;
 mod files;
 mod secret;
@@ -17,7 +16,7 @@ pub(crate) use certificates::{NameError, Names};
 pub(crate) use webhook_configurations::ConfigurationName;
 
 use crate::api::ObjectKey;
-use api_server::ApiServer;
+use crate::process::api_server::ApiServer;
 use axum::Router;
 use futures::future::{Either, FutureExt as _};
 use hyper_util::service::TowerToHyperService;

@@ -1,7 +1,7 @@
 //! The shared state of reconciling: the index, the clients of the API server and of drivers, and the little
 //! state that is kept in memory.
 
-use crate::api::{LoadBalancerDriver, NamespacedKind, ObjectKey, StringMap};
+use crate::api::{BackendRecord, LoadBalancerDriver, NamespacedKind, ObjectKey, StringMap};
 use crate::cluster::{EventWriter, FromWatched, Recorder, Regarding, WriteError, Writer};
 use crate::drivers::{AddressLocks, CallCounts, Drivers, HealthResults, one_call};
 use crate::index::{Index, Indexed, Owner, RequestKey, StoreEvent};
@@ -9,6 +9,7 @@ use crate::process::leader::LeaseGuard;
 use crate::process::lock::{Mutex, WriteLocks};
 use crate::process::metrics::Metrics;
 use crate::process::options::Options;
+use crate::process::record_key::RecordKey;
 use crate::runtime::memory::Memory;
 use crate::runtime::outcome::Error;
 use crate::runtime::queue::{CallPermit, ConcurrencyKey, ConcurrencyLimits, Queue};
@@ -19,6 +20,7 @@ use kube::core::object::HasStatus;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard};
+use tokio::sync::OnceCell;
 
 /// By kind and key: the version of which a write failed.
 type UncertainWrites = HashMap<(&'static str, ObjectKey), u64>;
@@ -38,6 +40,8 @@ pub(crate) struct Context {
     pub(crate) status_locks: WriteLocks,
     pub(crate) driver_locks: WriteLocks,
     pub(crate) verdicts: Verdicts,
+    /// Read before anything is reconciled.
+    record_key: OnceCell<RecordKey>,
     index: Mutex<Index>,
     /// Objects whose state is uncertain: a write failed that may have been done all the same, or
     /// that was decided on an outdated state.
@@ -79,11 +83,34 @@ impl Context {
             status_locks: WriteLocks::default(),
             driver_locks: WriteLocks::default(),
             verdicts: Verdicts::default(),
+            record_key: OnceCell::new(),
             index: Mutex::default(),
             uncertain: Mutex::default(),
             options,
         };
         (context, events)
+    }
+
+    pub(crate) async fn load_record_key(&self) {
+        let Options {
+            record_key,
+            dry_run,
+            ..
+        } = &self.options;
+        let load = || RecordKey::load(&self.client, record_key, *dry_run);
+        self.record_key.get_or_init(load).await;
+    }
+
+    pub(crate) fn sign(&self, record: &mut BackendRecord) {
+        if let Some(key) = self.record_key.get() {
+            key.sign(record);
+        }
+    }
+
+    /// True for a record that a controller created.
+    pub(crate) fn is_own(&self, record: &BackendRecord) -> bool {
+        let key = self.record_key.get();
+        key.is_some_and(|key| key.is_own(record))
     }
 
     /// Wall-clock time, for conditions.

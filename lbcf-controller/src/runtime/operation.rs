@@ -132,6 +132,8 @@ where
     W: Webhook<Response: OperationResponse> + OperationRequest,
 {
     let context = operand.context;
+    let (namespace, name) = operand.regarding.name();
+    let request = request.about(namespace, name);
     if context.options.dry_run {
         dry_run::<W>(context, driver, request).await;
         return Err(Incomplete::Running(Action::AwaitChange));

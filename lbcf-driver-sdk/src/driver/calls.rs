@@ -56,6 +56,8 @@ pub(crate) async fn validate_load_balancer<D: Driver>(
     };
     let request = ValidateLoadBalancer {
         dry_run: request.dry_run,
+        namespace: request.namespace,
+        name: request.name,
         lb_spec,
         attributes,
         old_attributes: read_old(&request.operation, &request.old_attributes),
@@ -79,6 +81,8 @@ pub(crate) async fn create_load_balancer<D: Driver>(
         record_id: request.record_id,
         retry_id: request.retry_id,
         dry_run: request.dry_run,
+        namespace: request.namespace,
+        name: request.name,
     };
     let lb_info = driver.create_load_balancer(request).await?;
     let written = fields::write("lbInfo", &lb_info)?;
@@ -102,6 +106,8 @@ pub(crate) async fn ensure_load_balancer<D: Driver>(
         record_id: request.record_id,
         retry_id: request.retry_id,
         dry_run: request.dry_run,
+        namespace: request.namespace,
+        name: request.name,
     };
     driver.ensure_load_balancer(request).await
 }
@@ -120,6 +126,8 @@ pub(crate) async fn delete_load_balancer<D: Driver>(
         record_id: request.record_id,
         retry_id: request.retry_id,
         dry_run: request.dry_run,
+        namespace: request.namespace,
+        name: request.name,
     };
     driver.delete_load_balancer(request).await
 }
@@ -138,6 +146,8 @@ pub(crate) async fn validate_backend<D: Driver>(
     };
     let request = ValidateBackend {
         dry_run: request.dry_run,
+        namespace: request.namespace,
+        name: request.name,
         backend_type: request.backend_type,
         // For a Bind it is the load balancer's lbSpec, which need not be an identity.
         lb_info: match request.lb_info.is_empty() {
@@ -172,6 +182,8 @@ pub(crate) async fn generate_backend_addr<D: Driver>(
         record_id: request.record_id,
         retry_id: request.retry_id,
         dry_run: request.dry_run,
+        namespace: request.namespace,
+        name: request.name,
     };
     request.backend()?;
     let address = driver.generate_backend_addr(request).await?;
@@ -194,6 +206,8 @@ pub(crate) async fn ensure_backend<D: Driver>(
         record_id: request.record_id,
         retry_id: request.retry_id,
         dry_run: request.dry_run,
+        namespace: request.namespace,
+        name: request.name,
     };
     driver.ensure_backend(request).await
 }
@@ -227,6 +241,8 @@ pub(crate) async fn deregister_backend<D: Driver>(
         record_id: request.record_id,
         retry_id: request.retry_id,
         dry_run: request.dry_run,
+        namespace: request.namespace,
+        name: request.name,
     };
     driver.deregister_backend(request).await
 }
@@ -247,6 +263,8 @@ pub(crate) async fn list_backends<D: Driver>(
         record_id: request.record_id,
         retry_id: request.retry_id,
         dry_run: request.dry_run,
+        namespace: request.namespace,
+        name: request.name,
     };
     let listed = driver.list_backends(request).await?;
     let written = listed.into_iter().map(write_listed::<D>);

@@ -123,6 +123,14 @@ macro_rules! maps {
                 }
             )*
 
+            /// The object that the call is about.
+            #[must_use]
+            pub fn object(mut self, namespace: &str, name: &str) -> Self {
+                namespace.clone_into(&mut self.request.namespace);
+                name.clone_into(&mut self.request.name);
+                self
+            }
+
             /// Makes it a dry run.
             #[must_use]
             pub const fn dry_run(mut self) -> Self {

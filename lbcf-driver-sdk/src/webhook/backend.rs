@@ -108,6 +108,20 @@ pub struct ValidateBackend<I = StringMap, P = StringMap, O = StringMap> {
     /// True if this is part of a dry run of the controller.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub dry_run: bool,
+    /// The namespace of the object that the call is about: a BackendGroup or a Bind. Empty if the controller does not send it.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::null_as_default",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub namespace: String,
+    /// The name of that object.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::null_as_default",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub name: String,
     /// The kind of the group's backends.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub backend_type: BackendType,
@@ -135,6 +149,11 @@ impl Serialize for ValidateBackend {
         let maybe = |map| Some(map).filter(|map: &&StringMap| !map.is_empty());
         let mut object = serializer.serialize_map(None)?;
         object.serialize_entry("dryRun", &self.dry_run)?;
+        for (field, value) in [("namespace", &self.namespace), ("name", &self.name)] {
+            if !value.is_empty() {
+                object.serialize_entry(field, value)?;
+            }
+        }
         object.serialize_entry("backendType", &self.backend_type)?;
         object.serialize_entry("lbInfo", &maybe(&self.lb_info))?;
         object.serialize_entry("operation", &self.operation)?;

@@ -12,6 +12,20 @@ pub struct JudgePodDeregister {
     /// True if this is part of a dry run of the controller.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub dry_run: bool,
+    /// The namespace of the object that the call is about: a BackendGroup or a Bind. Empty if the controller does not send it.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::null_as_default",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub namespace: String,
+    /// The name of that object.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::null_as_default",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub name: String,
     /// The pods that are neither ready nor being deleted.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]

@@ -20,6 +20,20 @@ pub struct ValidateLoadBalancer<S = StringMap, A = StringMap, O = StringMap> {
     /// True if this is part of a dry run of the controller.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub dry_run: bool,
+    /// The namespace of the object that the call is about: a LoadBalancer or a Bind. Empty if the controller does not send it.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::null_as_default",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub namespace: String,
+    /// The name of that object.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::null_as_default",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub name: String,
     /// Identifies the load balancer, or the parameters to create it.
     #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]

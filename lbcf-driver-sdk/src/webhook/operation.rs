@@ -75,6 +75,9 @@ pub trait OperationRequest {
     /// The request as a dry run.
     #[must_use]
     fn into_dry_run(self) -> Self;
+    /// The request with the object that it is about.
+    #[must_use]
+    fn about(self, namespace: &str, name: &str) -> Self;
 }
 
 /// The response of an operation.
@@ -152,6 +155,12 @@ macro_rules! operation_request {
             /// True to check only and change nothing.
             #[serde(default, deserialize_with = "crate::wire::null_as_default")]
             pub dry_run: bool,
+            /// The namespace of the object that the call is about: a LoadBalancer, a Bind or a BackendRecord. Empty if the controller does not send it.
+            #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "String::is_empty")]
+            pub namespace: String,
+            /// The name of that object.
+            #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "String::is_empty")]
+            pub name: String,
             $($fields)*
         }
 
@@ -192,6 +201,10 @@ macro_rules! operation_request {
             fn into_dry_run(mut self) -> Self {
                 self.dry_run = true;
                 self
+            }
+            fn about(self, namespace: &str, name: &str) -> Self {
+                let (namespace, name) = (namespace.to_owned(), name.to_owned());
+                Self { namespace, name, ..self }
             }
         }
     };

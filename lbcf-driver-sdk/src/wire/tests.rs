@@ -283,9 +283,11 @@ fn b151_requests_about_load_balancers() {
             operation: Operation::Update,
             attributes: map("a", "2"),
             old_attributes: map("a", "1"),
+            namespace: "web".into(),
+            name: "lb".into(),
         },
         &json!({
-            "dryRun": true, "lbSpec": {"id": "1"}, "operation": "Update",
+            "dryRun": true, "namespace": "web", "name": "lb", "lbSpec": {"id": "1"}, "operation": "Update",
             "attributes": {"a": "2"}, "oldAttributes": {"a": "1"},
         }),
     );

@@ -11,8 +11,11 @@ pub(crate) use resources::{
 
 use crate::exchange::RequestKind;
 use crate::transport::Request;
-use lbcf_driver_sdk::webhook::{Healthz, StringMap, Webhook};
+use lbcf_driver_sdk::webhook::{Class, Healthz, StringMap, Webhook, object_id};
 use serde_json::{Map, Value};
+
+/// The namespace of the objects that the calls are about.
+const NAMESPACE: &str = "conformance";
 
 /// A call of a webhook. Its `retryID` is new each time it is sent, as it is for controllers, unless
 /// the check sets one.
@@ -31,11 +34,17 @@ pub(crate) fn healthz() -> WebhookCall {
 impl WebhookCall {
     /// The call as controllers make it.
     pub(crate) fn of<W: Webhook>(request: &W) -> Self {
-        let body = match serde_json::to_value(request) {
+        let mut body = match serde_json::to_value(request) {
             Ok(Value::Object(body)) => body,
             // Requests are structs.
             _ => Map::new(),
         };
+        if W::INFO.class != Class::Health {
+            let record_id = body.get("recordID").and_then(Value::as_str);
+            let name = record_id.map_or("object", object_id).to_owned();
+            body.insert("namespace".to_owned(), NAMESPACE.into());
+            body.insert("name".to_owned(), name.into());
+        }
         Self {
             webhook: W::INFO.name,
             body,

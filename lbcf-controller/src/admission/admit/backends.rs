@@ -89,6 +89,8 @@ impl<S> ObjectChange<S> {
         let (new, old) = self.backends();
         ValidateBackend {
             dry_run,
+            namespace: self.key.namespace.to_string(),
+            name: self.key.name.to_string(),
             backend_type: new.type_on_the_wire(),
             lb_info,
             operation: self.operation(),

@@ -70,8 +70,11 @@ impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
         lb: &TargetLoadBalancer,
         before: Option<&TargetLoadBalancer>,
     ) -> Result<(), Denial> {
+        let bind = &self.change.key;
         let request = ValidateLoadBalancer {
             dry_run: self.context.is_dry_run(),
+            namespace: bind.namespace.to_string(),
+            name: bind.name.to_string(),
             lb_spec: lb.spec.to_wire(),
             // A load balancer that is added to a Bind is new.
             operation: if before.is_none() {

@@ -253,6 +253,7 @@ impl Case {
             load_balancers: self.load_balancers.clone(),
             candidates,
             records: self.records.iter().cloned().map(Arc::new).collect(),
+            foreign: BTreeSet::new(),
             revocable: self.revocable.clone(),
         })
     }

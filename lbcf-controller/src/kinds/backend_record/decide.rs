@@ -19,6 +19,8 @@ use std::time::{Duration, SystemTime};
 #[derive(Debug)]
 pub(crate) struct RecordState {
     pub record: Arc<BackendRecord>,
+    /// True if a controller created it. Nothing is registered or deregistered for another one.
+    pub is_own: bool,
     pub ownership: Ownership,
     /// The time that it still waits for an owner if it is ownerless.
     pub owner_wait: Duration,
@@ -77,7 +79,7 @@ pub(crate) enum RecordAction {
     Ensure(EnsureBackend),
     /// Call `deregisterBackend`, then remove the finalizer.
     Deregister(DeregisterBackend),
-    /// It never had an address.
+    /// It never had an address, or its address is not the controller's to deregister.
     RemoveFinalizer,
     /// No call is needed, because the record of this name keeps the address registered.
     RemoveFinalizerOfShared(String),
@@ -87,6 +89,13 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
     let record = &*state.record;
     let status = record.status.clone().unwrap_or_default();
     let has_finalizer = record.has_finalizer(FINALIZER_BACKEND_RECORD);
+    if !state.is_own {
+        return match (record.is_deleting(), has_finalizer) {
+            (false, _) => RecordAction::Wait(RecordWait::NotCreatedByController),
+            (true, true) => RecordAction::RemoveFinalizer,
+            (true, false) => RecordAction::AwaitChange,
+        };
+    }
     if record.is_deleting() {
         return if has_finalizer {
             decide_deletion(state, &status)
@@ -246,6 +255,8 @@ fn record_id(webhook: &str, record: &BackendRecord) -> String {
 /// Why a record waits that needs no call now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RecordWait {
+    /// A user created it, which registers nothing.
+    NotCreatedByController,
     /// Its driver exists and cannot be parsed.
     DriverUnreadable,
     /// The pod cannot be registered now, or the node does not exist.
@@ -261,6 +272,11 @@ pub(crate) enum RecordWait {
 impl RecordWait {
     pub(super) fn describe(&self, record: &BackendRecord, driver: &ObjectKey) -> Wait {
         match self {
+            Self::NotCreatedByController => Wait::new(
+                reasons::NOT_CREATED_BY_CONTROLLER,
+                "the controller did not create this record, and neither registers nor deregisters its backend".to_owned(),
+                WaitEvent::Problem,
+            ),
             Self::DriverUnreadable => Wait::new(
                 reasons::DRIVER_UNREADABLE,
                 format!("spec.lbDriver: LoadBalancerDriver {driver} cannot be parsed"),

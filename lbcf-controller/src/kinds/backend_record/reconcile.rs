@@ -187,6 +187,8 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
     let is_ownerless = ownership == Ownership::Ownerless;
     let successor = successor(&index, &record);
     let timeout = context.options.replacement_timeout;
+    let mut neighbours = index.neighbours(&record);
+    neighbours.retain(|other| context.is_own(&other.record));
     Some(RecordState {
         is_deregistering: index.is_deregistering(&record),
         successor_wait: memory.successor_wait(&request_key, successor.is_some(), timeout),
@@ -194,7 +196,8 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
         owner_wait: memory.owner_wait(&request_key, is_ownerless, grace_period),
         ownership,
         driver,
-        neighbours: index.neighbours(&record),
+        is_own: context.is_own(&record),
+        neighbours,
         backend_is_available,
         due: memory.due(&request_key, period_of(context, &record)),
         record,

@@ -3,9 +3,9 @@
 //! Every replica may write it. A write names the `resourceVersion` that its decision was made on, so
 //! of two writes at a time one is a conflict, and that replica reads again.
 
-use super::api_server::{ApiError, ApiServer};
 use super::certificates::{Bundle, PrivatePem};
 use crate::api::ObjectKey;
+use crate::process::api_server::{ApiError, ApiServer};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::Resource as _;

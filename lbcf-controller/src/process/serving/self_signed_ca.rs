@@ -7,11 +7,11 @@
 //! Where nothing has to change, it only reads. What is published is what the Secret has, never what this
 //! replica knows: a replica that continues after a pause may know an old CA.
 
-use super::api_server::{ApiError, ApiServer};
 use super::certificates::{Bundle, Found, Names, SignError, carry_out, decide};
 use super::secret::{SecretStore, bundle_of};
 use super::webhook_configurations::{ConfigurationName, ConfigurationWatch, PublishError, publish};
 use crate::api::ObjectKey;
+use crate::process::api_server::{ApiError, ApiServer};
 use crate::process::backoff::{Backoff, jitter};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Secret;

@@ -3,7 +3,7 @@
 //! The configurations are watched, each by its name, so that one that is created, replaced or edited gets
 //! the CA certificates at once, and so that the controller is not ready while one lacks them.
 
-use super::api_server::{ApiError, ApiServer};
+use crate::process::api_server::{ApiError, ApiServer};
 use crate::process::text::in_full;
 use futures::StreamExt as _;
 use k8s_openapi::ByteString;

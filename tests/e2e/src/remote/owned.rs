@@ -67,7 +67,7 @@ const LEASE: (&str, &str, &str) = ("coordination.k8s.io", "Lease", "leases");
 
 /// What a world creates outside its namespaces. Webhook configurations come first, because without a
 /// controller the API server refuses the deletion of what they are about.
-pub(super) const OF_WORLDS: [Named; 5] = [
+pub(super) const OF_WORLDS: [Named; 6] = [
     Named::new(
         (
             ADMISSION,
@@ -92,6 +92,11 @@ pub(super) const OF_WORLDS: [Named; 5] = [
         ("", "Secret", "secrets"),
         SYSTEM,
         "lbcf-controller-admission",
+    ),
+    Named::new(
+        ("", "Secret", "secrets"),
+        SYSTEM,
+        lbcf_controller::names::RECORD_KEY_SECRET,
     ),
 ];
 

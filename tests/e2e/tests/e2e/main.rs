@@ -29,6 +29,7 @@ mod namespaces;
 mod one_call;
 mod order;
 mod original;
+mod owned;
 mod page;
 mod periodic;
 mod permissions;

@@ -12,7 +12,7 @@ use lbcf_e2e::manifests::{self, CLASS, DRIVER, GROUP, LB, NAMESPACE, SERVICE, SY
 use lbcf_e2e::{World, until};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A verb and `group/resource/subresource`, without empty parts.
 type Permission = (String, String);
@@ -166,4 +166,66 @@ async fn u51_b160_the_manifests_allow_exactly_what_the_controller_does() {
         .filter(|one| !rare.contains(*one))
         .collect();
     assert!(unused.is_empty(), "nothing needs {unused:?}");
+}
+
+/// The YAML files below a folder.
+fn manifests_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let found = paths.flat_map(|path| match path.is_dir() {
+        true => manifests_below(&path),
+        false => vec![path],
+    });
+    let is_yaml = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|it| it == "yaml" || it == "yml")
+    };
+    found.filter(is_yaml).collect()
+}
+
+#[test]
+fn d110_no_manifest_lets_users_write_records() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = ["deploy", "examples", "lbcf-cli/templates"].map(|it| root.join(it));
+    let mut roles = 0;
+    for path in folders.iter().flat_map(|folder| manifests_below(folder)) {
+        let yaml = std::fs::read_to_string(&path).unwrap();
+        for document in yaml
+            .split("\n---\n")
+            .filter(|it| it.contains("rbac.authorization.k8s.io"))
+        {
+            let role: Value = serde_saphyr::from_str(document).unwrap();
+            for rule in role["rules"].as_array().into_iter().flatten() {
+                roles += 1;
+                let has = |field: &str, words: &[&str]| {
+                    let listed = rule[field].as_array().into_iter().flatten();
+                    listed
+                        .filter_map(Value::as_str)
+                        .any(|it| words.contains(&it))
+                };
+                let is_of_records = has(
+                    "resources",
+                    &["backendrecords", "backendrecords/status", "*", "*/*"],
+                );
+                let writes = has(
+                    "verbs",
+                    &[
+                        "create",
+                        "update",
+                        "patch",
+                        "delete",
+                        "deletecollection",
+                        "*",
+                    ],
+                );
+                let is_controllers = role["metadata"]["name"] == "lbcf-controller";
+                assert!(
+                    !(is_of_records && writes) || is_controllers,
+                    "{}: {role}",
+                    path.display()
+                );
+            }
+        }
+    }
+    assert!(roles > 10, "only {roles} rules were read");
 }

@@ -3,6 +3,7 @@
 
 mod delays;
 mod edited;
+mod forged;
 mod orphans;
 mod taken;
 mod unwanted;

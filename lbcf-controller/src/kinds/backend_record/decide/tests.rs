@@ -42,6 +42,7 @@ fn state(record: BackendRecord) -> RecordState {
     driver.metadata.finalizers = Some(vec![FINALIZER_DRIVER.into()]);
     RecordState {
         record: Arc::new(record),
+        is_own: true,
         ownership: Ownership::Owned,
         owner_wait: Duration::ZERO,
         driver: Lookup::Found(Arc::new(driver)),
@@ -500,4 +501,22 @@ fn d96_a_driver_that_cancels_gets_ensure_backend_while_it_deregisters() {
         ..cancelling(begun())
     };
     assert_eq!(action(&alone), "Deregister");
+}
+
+#[test]
+fn d110_nothing_is_registered_or_deregistered_for_a_record_that_no_controller_created() {
+    let decide = |record| {
+        decide(&RecordState {
+            is_own: false,
+            ..state(record)
+        })
+    };
+    let waits = RecordAction::Wait(RecordWait::NotCreatedByController);
+    assert_eq!(decide(record("forged")), waits);
+    assert_eq!(decide(registered(record("forged"), None)), waits);
+    let deleted = deleting(registered(record("forged"), None));
+    assert_eq!(decide(deleted), RecordAction::RemoveFinalizer);
+    let mut without_finalizer = deleting(record("forged"));
+    without_finalizer.metadata.finalizers = None;
+    assert_eq!(decide(without_finalizer), RecordAction::AwaitChange);
 }

@@ -2,29 +2,69 @@
 
 use super::ManagedLoadBalancer;
 use super::reconcile::Reconciler;
-use crate::api::{Condition, LoadBalancerDriver, StringMap, condition_types, reasons};
+use crate::api::{Condition, LoadBalancerDriver, ObjectKey, StringMap, condition_types, reasons};
 use crate::cluster::EventType::{Normal, Warning};
+use crate::drivers::one_call::shared_fields;
 use crate::runtime::operation::{Incomplete, Operand, operate, retry_id};
-use crate::runtime::{Action, Error, OperationFailure};
+use crate::runtime::{Action, Error, OperationFailure, Reporter};
+use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::{CreateLoadBalancer, DeleteLoadBalancer, EnsureLoadBalancer};
+
+/// Why the load balancer that a driver created, or adopted, cannot be this object's.
+struct Refusal {
+    /// What has to be deleted; empty if that is not this object's.
+    identity: StringMap,
+    event: &'static str,
+    failure: OperationFailure,
+}
 
 impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     fn operand(&self) -> Operand<'_> {
         self.reporter.operand(&self.status.conditions)
     }
 
-    /// Creates the load balancer; returns its identity, or why it cannot be stored.
+    /// Creates the load balancer; returns its identity.
     async fn call_create(
         &self,
         driver: &LoadBalancerDriver,
         mut request: CreateLoadBalancer,
-    ) -> Result<(StringMap, Option<String>), Incomplete> {
+    ) -> Result<Result<StringMap, Refusal>, Incomplete> {
         request.retry_id = retry_id();
         let operand = self.operand();
         let call = operate::<CreateLoadBalancer>(operand, driver, "CreateLoadBalancer", request);
         let identity = self.state.identity(call.await?.lb_info.into());
-        let excess = identity.excess("the load balancer's identity");
-        Ok((identity, excess))
+        if let Some(message) = identity.excess("the load balancer's identity") {
+            return Ok(Err(Refusal {
+                identity,
+                event: "InvalidCreateLoadBalancer",
+                failure: OperationFailure::invalid_response(message),
+            }));
+        }
+        Ok(self.claim(driver, &identity).map(|()| identity))
+    }
+
+    /// The object has the load balancer from now on, unless another namespace owns it.
+    fn claim(&self, driver: &LoadBalancerDriver, identity: &StringMap) -> Result<(), Refusal> {
+        let Reporter { context, key, .. } = &self.reporter;
+        let shared = shared_fields(driver.annotations(), identity);
+        let shared = shared.filter(|fields| !fields.is_empty());
+        let shared = shared.unwrap_or_else(|| identity.clone());
+        let driver = ObjectKey::of(driver);
+        let owner = context.index().claim(&driver, shared, key.clone());
+        owner.map_or(Ok(()), |owner| {
+            let message = format!(
+                "namespace {owner} has this load balancer, and no scope of its LoadBalancer admits this namespace"
+            );
+            Err(Refusal {
+                identity: StringMap::default(),
+                event: reasons::OWNED_BY_OTHER_NAMESPACE,
+                failure: OperationFailure {
+                    reason: reasons::OWNED_BY_OTHER_NAMESPACE,
+                    message,
+                    retry_delay: None,
+                },
+            })
+        })
     }
 
     pub(super) async fn create(
@@ -34,13 +74,11 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     ) -> Result<Action, Error> {
         let (type_, reason) = (condition_types::CREATED, L::FAILED[0]);
         match self.call_create(driver, request).await {
-            Ok((_, Some(message))) => {
-                let event = "InvalidCreateLoadBalancer";
-                self.reporter.event(Warning, event, &message);
-                let failure = OperationFailure::invalid_response(message);
+            Ok(Err(Refusal { event, failure, .. })) => {
+                self.reporter.event(Warning, event, &failure.message);
                 self.fail(type_, reason, failure).await
             }
-            Ok((identity, None)) => {
+            Ok(Ok(identity)) => {
                 let message = "Successfully created load balancer";
                 self.reporter
                     .event(Normal, "SuccCreateLoadBalancer", message);
@@ -100,8 +138,8 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         request: CreateLoadBalancer,
     ) -> Result<Action, Error> {
         let created = match self.call_create(driver, request).await {
-            Ok((identity, None)) => return self.write_created(identity).await,
-            Ok((identity, Some(_))) => identity,
+            Ok(Ok(identity)) => return self.write_created(identity).await,
+            Ok(Err(refusal)) => refusal.identity,
             Err(Incomplete::Failed(failure)) if failure.reason == reasons::OPERATION_FAILED => {
                 StringMap::default()
             }

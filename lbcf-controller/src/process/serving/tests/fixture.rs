@@ -1,7 +1,7 @@
 //! Callers, clusters that fail, and a log to read.
 
 use crate::api::ObjectKey;
-use crate::process::serving::api_server::ApiServer;
+use crate::process::api_server::ApiServer;
 use crate::process::serving::certificates::tests::names;
 use crate::process::serving::self_signed_ca::SelfSignedCa;
 use crate::process::serving::webhook_configurations::ConfigurationName;

@@ -1,4 +1,4 @@
-//! Requests to the API server about the Secret and the webhook configurations.
+//! Requests to the API server about Secrets and the webhook configurations.
 //!
 //! They do not use the client's typed calls, because those log the whole of a response that they
 //! cannot decode, and a Secret has private keys.

@@ -1,0 +1,99 @@
+use super::RecordKey;
+use crate::api::{BackendRecord, BackendRecordStatus, PortSelector, names};
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::ResourceExt;
+use lbcf_driver_sdk::webhook::Protocol;
+use serde_json::json;
+
+fn record() -> BackendRecord {
+    serde_json::from_value(json!({
+        "apiVersion": "lbcf.tkestack.io/v1beta1",
+        "kind": "BackendRecord",
+        "metadata": {"namespace": "blue", "name": "record"},
+        "spec": {
+            "lbDriver": "lbcf-clb",
+            "lbName": "web",
+            "lbInfo": {"id": "lb-1", "port": 443},
+            "podBackend": {"name": "web-0", "port": {"port": 80, "protocol": "TCP"}},
+            "parameters": {"weight": "80"},
+        },
+    }))
+    .unwrap()
+}
+
+fn key(byte: u8) -> RecordKey {
+    RecordKey::new(&[byte; 32], "2026-03-01T00:00:00Z".parse().unwrap())
+}
+
+fn signed() -> BackendRecord {
+    let mut record = record();
+    key(1).sign(&mut record);
+    record
+}
+
+#[test]
+fn d110_a_signature_that_is_stored_stays_valid_in_later_versions() {
+    let signed = signed();
+    let signature = &signed.annotations()[names::ANNOTATION_SIGNATURE];
+    assert_eq!(signature, "Ld6NaF2yBszVaFRaH0le5ALp4cl2Rts8Odx4ZDxpKUA");
+}
+
+#[test]
+fn d110_what_identifies_the_backend_is_signed_and_nothing_else() {
+    let is_own = |change: fn(&mut BackendRecord)| {
+        let mut record = signed();
+        change(&mut record);
+        key(1).is_own(&record)
+    };
+    assert!(is_own(|_| {}));
+    assert!(is_own(|it| it.spec.parameters = [("weight", "1")].into()));
+    assert!(is_own(|it| it.metadata.owner_references = None));
+    assert!(is_own(|it| it.status = Some(BackendRecordStatus::default())));
+    assert!(!key(2).is_own(&signed()), "another cluster's key");
+    assert!(!is_own(|it| it.metadata.namespace = Some("green".into())));
+    assert!(!is_own(|it| it.metadata.name = Some("other".into())));
+    assert!(!is_own(
+        |it| it.spec.lb_driver = "kube-system/lbcf-clb".into()
+    ));
+    assert!(!is_own(|it| it.spec.lb_name = "other".into()));
+    assert!(!is_own(|it| it.spec.lb_info = [("id", "lb-2")].into()));
+    assert!(!is_own(
+        |it| it.spec.static_addr = Some("10.0.0.7:80".into())
+    ));
+    assert!(!is_own(
+        |it| it.spec.service_backend = Some(Default::default())
+    ));
+    assert!(!is_own(
+        |it| it.spec.endpoint_backend = Some(Default::default())
+    ));
+    assert!(!is_own(|it| {
+        let pod = it.spec.pod_backend.as_mut().unwrap();
+        pod.port = PortSelector::new(81, Protocol::Tcp);
+    }));
+    assert!(!is_own(|it| {
+        let signature = it.annotations_mut().get_mut(names::ANNOTATION_SIGNATURE);
+        *signature.unwrap() = "not base64".into();
+    }));
+}
+
+#[test]
+fn d110_a_record_without_a_signature_counts_if_it_is_older_than_the_key_and_has_an_address() {
+    let is_own = |created: &str, address: &str| {
+        let mut record = record();
+        let created: Timestamp = created.parse().unwrap();
+        record.metadata.creation_timestamp = Some(Time(created));
+        record.status = Some(BackendRecordStatus {
+            backend_addr: address.to_owned(),
+            ..BackendRecordStatus::default()
+        });
+        key(1).is_own(&record)
+    };
+    assert!(is_own("2026-02-28T23:59:59Z", "10.0.0.1:80"));
+    assert!(
+        !is_own("2026-02-28T23:59:59Z", ""),
+        "nothing was registered"
+    );
+    assert!(!is_own("2026-03-01T00:00:01Z", "10.0.0.1:80"), "forged");
+    assert!(!key(1).is_own(&record()), "never stored");
+}
