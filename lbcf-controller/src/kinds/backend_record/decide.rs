@@ -90,10 +90,11 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
     let status = record.status.clone().unwrap_or_default();
     let has_finalizer = record.has_finalizer(FINALIZER_BACKEND_RECORD);
     if !state.is_own {
-        return match (record.is_deleting(), has_finalizer) {
+        return match (record.is_deleting(), state.ownership) {
+            (true, _) if has_finalizer => RecordAction::RemoveFinalizer,
+            (true, _) => RecordAction::AwaitChange,
+            (false, Ownership::Ownerless) => decide_ownerless(state),
             (false, _) => RecordAction::Wait(RecordWait::NotCreatedByController),
-            (true, true) => RecordAction::RemoveFinalizer,
-            (true, false) => RecordAction::AwaitChange,
         };
     }
     if record.is_deleting() {
@@ -109,8 +110,7 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
     match state.ownership {
         Ownership::Owned => {}
         Ownership::Adoptable => return RecordAction::Wait(RecordWait::Adoption),
-        Ownership::Ownerless if state.owner_wait.is_zero() => return RecordAction::Delete,
-        Ownership::Ownerless => return RecordAction::AwaitOwner(state.owner_wait),
+        Ownership::Ownerless => return decide_ownerless(state),
     }
     let sharing = sharing(record, &state.neighbours);
     if is_registered(record, &status)
@@ -151,6 +151,13 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
         injected_info: status.injected_info.to_wire(),
         ..EnsureBackend::default()
     })
+}
+
+fn decide_ownerless(state: &RecordState) -> RecordAction {
+    match state.owner_wait.is_zero() {
+        true => RecordAction::Delete,
+        false => RecordAction::AwaitOwner(state.owner_wait),
+    }
 }
 
 fn decide_deletion(state: &RecordState, status: &BackendRecordStatus) -> RecordAction {

@@ -8,7 +8,7 @@ use lbcf_e2e::{World, until};
 use serde_json::json;
 use std::collections::BTreeSet;
 
-const GREEN: &str = "green";
+const GREEN: &str = "lbcf-e2e-green";
 
 /// A world in which a pod is registered with the load balancer of a namespace.
 async fn owned() -> World {
