@@ -66,6 +66,7 @@ async fn run_until_stopped(args: ControllerArgs) -> Result<(), CommandError> {
     options.driver_client = args.drivers.client()?;
     options.leader_election = args.leader.election(&args.cluster, options.dry_run)?;
     let config = args.cluster.config().await?;
+    options.api_server = cluster::api_server(&config).await;
     let metrics = Metrics::new();
     let client = args.cluster.client(config.clone(), &metrics)?;
     let controller = Controller::with_metrics(client, options, CallCounts::default(), metrics)

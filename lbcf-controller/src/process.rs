@@ -3,10 +3,12 @@
 
 pub(crate) mod announced;
 pub(crate) mod backoff;
+pub(crate) mod driver_addresses;
 pub(crate) mod health_state;
 pub(crate) mod leader;
 pub(crate) mod lock;
 pub(crate) mod metrics;
+mod networks;
 pub(crate) mod options;
 pub(crate) mod serving;
 pub(crate) mod text;

@@ -98,6 +98,7 @@ fn what_is_wrong_is_named() {
         ("--driver-client-key-file /k", "--driver-client-cert-file"),
         ("--driver-token-over-http", "--driver-token-file"),
         ("--driver-trust-system-cas", "--driver-ca-file"),
+        ("--driver-addresses-of-tenants x.example", "\"x.example\""),
         ("--leader-elect=maybe", "maybe"),
         ("--v=loud", "loud"),
         ("--log-format=xml", "xml"),

@@ -2,10 +2,12 @@
 
 use crate::process::announced::Announced;
 use crate::process::backoff::Backoff;
+use crate::process::driver_addresses::DriverAddresses;
 use crate::process::leader::LeaderElection;
 use crate::process::wall_clock::WallClock;
 use lbcf_driver_client::HttpClient;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// The options of a controller. The defaults suit a controller in a cluster.
@@ -37,6 +39,12 @@ pub struct Options {
     pub announced: Announced,
     /// The same for drivers in other namespaces; default none.
     pub announced_by_tenants: Announced,
+    /// The addresses at which drivers in kube-system may be called; default everything.
+    pub driver_addresses: DriverAddresses,
+    /// The same for drivers in other namespaces; default any.
+    pub driver_addresses_of_tenants: DriverAddresses,
+    /// Those of the API server, at which no driver is called unless they are listed; default none.
+    pub api_server: Vec<IpAddr>,
     /// Period in which the backends that are registered with load balancers are compared with the
     /// BackendRecords; default 10 min, 0 for never.
     pub audit_period: Duration,
@@ -88,6 +96,9 @@ impl Default for Options {
             readiness_brake: Duration::from_secs(30),
             announced: Announced::any(),
             announced_by_tenants: Announced::default(),
+            driver_addresses: DriverAddresses::everything(),
+            driver_addresses_of_tenants: DriverAddresses::any(),
+            api_server: Vec::new(),
             audit_period: Duration::from_secs(600),
             dry_run: false,
             workers: 256,
