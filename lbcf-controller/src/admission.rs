@@ -18,6 +18,7 @@ mod object;
 mod review;
 mod rules;
 mod server;
+mod slots;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -64,11 +64,15 @@ pub fn run(args: ControllerArgs) -> BoxFuture<'static, Result<(), CommandError>>
 async fn run_until_stopped(args: ControllerArgs) -> Result<(), CommandError> {
     let stop = lbcf_serving::signals::shutdown().map_err(CommandError::Signals)?;
     let mut options = args.work.options();
-    options.driver_client = args.drivers.client()?;
+    if let Some([of_system, of_tenants]) = args.drivers.clients()? {
+        options.driver_client = Some(of_system);
+        options.driver_client_of_tenants = Some(of_tenants);
+    }
     let namespace = args.leader.namespace(&args.cluster);
     options.record_key = ObjectKey::new(namespace, names::RECORD_KEY_SECRET);
     options.leader_election = args.leader.election(&args.cluster, options.dry_run)?;
     let config = args.cluster.config().await?;
+    options.api_server = cluster::api_server(&config).await;
     let metrics = Metrics::new();
     let client = args.cluster.client(config.clone(), &metrics)?;
     let controller = Controller::with_metrics(client, options, CallCounts::default(), metrics)

@@ -9,7 +9,9 @@ pub(crate) mod one_call;
 pub(crate) use health::{DriverHealth, HealthResults};
 pub(crate) use one_call::AddressLocks;
 
+use crate::api::names::SYSTEM_NAMESPACE;
 use crate::api::{LoadBalancerDriver, ObjectKey, allowed, reasons};
+use crate::process::driver_addresses::DriverAddresses;
 use crate::process::leader::{LeaseGuard, NotLeading};
 use crate::process::lock::Mutex;
 use crate::process::metrics::{Metrics, Outcome};
@@ -18,6 +20,7 @@ use lbcf_driver_client::{CallError, DriverClient, HttpClient, InvalidUrl, Timeou
 use lbcf_driver_sdk::webhook::Webhook;
 use lbcf_serving::duration;
 use std::collections::{BTreeMap, HashSet};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -76,7 +79,11 @@ impl DriverError {
 
 #[derive(Debug)]
 pub(crate) struct Drivers {
+    /// For URLs of the options.
     http: HttpClient,
+    /// These connect to the allowed addresses only, each with connections of its own.
+    http_of_system: HttpClient,
+    http_of_tenants: HttpClient,
     connect_to: BTreeMap<String, String>,
     /// The drivers that were called and still exist.
     called: Mutex<HashSet<ObjectKey>>,
@@ -92,8 +99,20 @@ impl Drivers {
         metrics: Metrics,
         guard: LeaseGuard,
     ) -> Self {
+        let http = options.driver_client.clone().unwrap_or_default();
+        let of_tenants = options.driver_client_of_tenants.as_ref().unwrap_or(&http);
         Self {
-            http: options.driver_client.clone().unwrap_or_default(),
+            http_of_system: http.with_address_check(check_by(
+                "--driver-addresses",
+                &options.driver_addresses,
+                &options.api_server,
+            )),
+            http_of_tenants: of_tenants.with_address_check(check_by(
+                "--driver-addresses-of-tenants",
+                &options.driver_addresses_of_tenants,
+                &options.api_server,
+            )),
+            http,
             connect_to: options.connect_to.clone(),
             called: Mutex::default(),
             counts,
@@ -179,16 +198,36 @@ impl Drivers {
 
     /// A client of the driver's URL, or of the one that replaces it in the options.
     fn client_of(&self, driver: &LoadBalancerDriver) -> Result<DriverClient, DriverError> {
-        let url = &driver.spec.url;
+        let (key, url) = (ObjectKey::of(driver), &driver.spec.url);
         let replacement = self
             .connect_to
             .iter()
             .find(|(host, _)| host_of(url) == Some(host));
-        let url = replacement.map_or(url, |(_, replacement)| replacement);
-        DriverClient::with_http(self.http.clone(), url).map_err(|source| DriverError::Url {
-            driver: ObjectKey::of(driver),
+        let (http, url) = match replacement {
+            Some((_, replacement)) => (&self.http, replacement),
+            None if *key.namespace == *SYSTEM_NAMESPACE => (&self.http_of_system, url),
+            None => (&self.http_of_tenants, url),
+        };
+        let client = DriverClient::with_http(http.clone(), url);
+        client.map_err(|source| DriverError::Url {
+            driver: key,
             source,
         })
+    }
+}
+
+/// A check of addresses by the list of a flag.
+fn check_by(
+    flag: &'static str,
+    allowed: &DriverAddresses,
+    api_server: &[IpAddr],
+) -> impl Fn(&str, IpAddr) -> Result<(), String> + use<> {
+    let (allowed, api_server) = (allowed.clone(), api_server.to_owned());
+    move |scheme, address| match allowed.allow(scheme, address, &api_server) {
+        true => Ok(()),
+        false => Err(format!(
+            "the driver's address {address} is not allowed with {scheme} ({flag} of the controller)"
+        )),
     }
 }
 
@@ -264,8 +303,8 @@ mod tests {
         assert_eq!(timeout_of(&driver, "validateBackend"), Timeouts::DEFAULT);
     }
 
-    #[tokio::test]
-    async fn drivers_are_called_with_the_client_of_the_options() {
+    /// The request that a driver in this namespace gets.
+    async fn request_to_driver_in(namespace: &str) -> String {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let server = tokio::spawn(async move {
@@ -282,9 +321,10 @@ mod tests {
             token: Some("tok-123".into()),
             ..Default::default()
         };
-        let client = HttpClient::with(settings).unwrap();
         let options = Options {
-            driver_client: Some(client),
+            driver_client: Some(HttpClient::with(settings).unwrap()),
+            driver_client_of_tenants: Some(HttpClient::new()),
+            driver_addresses_of_tenants: DriverAddresses::everything(),
             ..Options::default()
         };
         let drivers = Drivers::new(
@@ -294,14 +334,20 @@ mod tests {
             LeaseGuard::none(),
         );
         let mut driver = LoadBalancerDriver::new("d", LoadBalancerDriverSpec::default());
+        driver.metadata.namespace = Some(namespace.to_owned());
         driver.spec.url = url;
         let response = drivers.call::<Healthz>(&driver, &Healthz {}).await;
         assert!(response.unwrap().healthy);
-        let request = server.await.unwrap();
-        assert!(
-            request.contains("authorization: Bearer tok-123\r\n"),
-            "{request}"
-        );
+        server.await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn d113_credentials_are_sent_to_drivers_of_the_operator_only() {
+        let authorization = "authorization: Bearer tok-123\r\n";
+        let request = request_to_driver_in("kube-system").await;
+        assert!(request.contains(authorization), "{request}");
+        let request = request_to_driver_in("web").await;
+        assert!(!request.contains("authorization"), "{request}");
     }
 
     #[test]

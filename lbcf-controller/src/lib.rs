@@ -56,6 +56,7 @@ pub use controller::{Controller, RunError};
 pub use drivers::CallCounts;
 pub use process::announced::Announced;
 pub use process::backoff::Backoff;
+pub use process::driver_addresses::DriverAddresses;
 pub use process::leader::{Election, InvalidLeaderElection, LeaderElection, Leadership, LostLease};
 pub use process::options::Options;
 pub use process::wall_clock::WallClock;

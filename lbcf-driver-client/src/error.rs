@@ -1,7 +1,7 @@
 //! Errors of calls, and of setting up connections.
 
 use crate::causes::{BoxError, causes, chain};
-use crate::connector::ConnectTimeout;
+use crate::connector::{AddressRefused, ConnectTimeout};
 use crate::tls_problem::{self, TlsProblem};
 use lbcf_driver_sdk::wire::DecodeError;
 use lbcf_serving::tls::ClientTlsError;
@@ -33,7 +33,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The request cannot be created.
+    /// The request cannot be created, or the driver's address is one that the client may not connect to.
     #[error("the call cannot be made: {}", chain(.0.as_ref()))]
     NotSent(#[source] BoxError),
     /// There is no connection, or it failed before the response was complete.
@@ -59,15 +59,16 @@ pub enum CallError {
     Status {
         /// The HTTP status code.
         status: u16,
-        /// The text of `{"error": "…"}`, or else the beginning of the body; at most 1 KiB, without
-        /// control characters.
+        /// The text of `{"error": "…"}`, at most 1 KiB without control characters; of another body its media type
+        /// and length.
         body: String,
         /// The likely cause on the client's side.
         hint: Option<&'static str>,
     },
-    /// The body does not follow the specification.
-    #[error("the driver's response is malformed: {0}")]
-    Malformed(#[source] DecodeError),
+    /// The body does not follow the specification. The text of this error has nothing of the body, unlike the
+    /// [`DecodeError`].
+    #[error("the driver's response is malformed: {}", expectation(.0))]
+    Malformed(DecodeError),
     /// The body exceeds the limit of the client.
     #[error("the driver's response has more than {limit} bytes")]
     TooLarge {
@@ -103,6 +104,10 @@ impl CallError {
 
     pub(crate) fn broken(error: impl Into<BoxError>) -> Self {
         let error = error.into();
+        let refused = causes(error.as_ref()).find_map(<dyn Error>::downcast_ref::<AddressRefused>);
+        if let Some(refused) = refused {
+            return Self::not_sent(refused.to_string());
+        }
         match tls_problem::find(error.as_ref(), is_connect(error.as_ref())) {
             Some((problem, source)) => Self::Tls {
                 problem,
@@ -121,6 +126,19 @@ fn is_connect(error: &(dyn Error + Send + Sync + 'static)) -> bool {
     error
         .downcast_ref::<hyper_util::client::legacy::Error>()
         .is_some_and(hyper_util::client::legacy::Error::is_connect)
+}
+
+/// What a response should have been, without the value that it has: it may be another server's, which the user who wrote
+/// the driver's URL must not read.
+fn expectation(error: &DecodeError) -> String {
+    match error {
+        DecodeError::Field { field, problem } => match problem.rsplit_once(", expected ") {
+            Some((_, expected)) => format!("{field}: expected {expected}"),
+            None if problem.starts_with("missing field") => format!("{field}: {problem}"),
+            None => format!("{field}: not a value that the specification allows"),
+        },
+        error => error.to_string(),
+    }
 }
 
 struct Hint<'a>(&'a Option<&'static str>);

@@ -1,7 +1,7 @@
 //! Responses whose head has been received, and their bodies.
 
 use crate::error::CallError;
-use ::http::{HeaderMap, Response, StatusCode};
+use ::http::{HeaderMap, Response, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -89,10 +89,11 @@ impl PendingResponse {
             return self.deadline.limit(whole(self.response, size_limit)).await;
         }
         let timeout = self.deadline.remaining().min(ERROR_TIMEOUT);
+        let media_type = media_type(self.response.headers());
         let is_unauthorized = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         Err(CallError::Status {
             status: status.as_u16(),
-            body: shown(&beginning(self.response, timeout).await),
+            body: shown(&beginning(self.response, timeout).await, &media_type),
             hint: hint.filter(|_| is_unauthorized),
         })
     }
@@ -146,18 +147,35 @@ async fn beginning(response: Response<Incoming>, limit: Duration) -> Vec<u8> {
     beginning
 }
 
-/// The text of `{"error": "…"}`, or else the beginning of the page.
-fn shown(page: &[u8]) -> String {
+/// The media type that a response declares, if it is one.
+fn media_type(headers: &HeaderMap) -> String {
+    let declared = headers.get(header::CONTENT_TYPE);
+    let declared = declared.and_then(|value| value.to_str().ok()).unwrap_or("");
+    let essence = declared.split(';').next().unwrap_or_default().trim();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/+.-_".contains(&byte);
+    match !essence.is_empty() && essence.len() <= 64 && essence.bytes().all(is_plain) {
+        true => essence.to_owned(),
+        false => "no media type".to_owned(),
+    }
+}
+
+/// The text of `{"error": "…"}`. Other pages are described and not quoted: they may be another server's, which the user
+/// who wrote the driver's URL must not read.
+fn shown(page: &[u8], media_type: &str) -> String {
     #[derive(Deserialize)]
     struct Plain {
         error: String,
     }
-    let text = match serde_json::from_slice::<Plain>(page) {
-        Ok(plain) => plain.error,
-        Err(_) => String::from_utf8_lossy(page).into_owned(),
+    let Ok(Plain { error }) = serde_json::from_slice(page) else {
+        let more = if page.len() < ERROR_LIMIT {
+            ""
+        } else {
+            " or more"
+        };
+        return format!("{media_type}, {} bytes{more}", page.len());
     };
     let mut shown = String::new();
-    for character in text.trim().chars() {
+    for character in error.trim().chars() {
         // Keeps the message on one line.
         let character = if character.is_control() {
             ' '
@@ -177,29 +195,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_of_a_plain_error_is_shown_and_other_pages_as_they_are() {
+    fn d106_the_text_of_a_plain_error_is_shown_and_other_pages_are_described() {
         for (page, expected) in [
             (
                 r#"{"error": "no webhook has this path"}"#,
                 "no webhook has this path",
             ),
             (r#"{"error": "a", "code": 1}"#, "a"),
-            (r#"{"error": 1}"#, r#"{"error": 1}"#),
-            ("<h1>Away</h1>\n", "<h1>Away</h1>"),
             (r#"{"error": "a\nb\u001b[31m"}"#, "a b [31m"),
-            ("a\r\nb", "a  b"),
-            ("", ""),
+            (r#"{"error": 1}"#, "text/html, 12 bytes"),
+            (r#"{"password": "x"}"#, "text/html, 17 bytes"),
+            ("<h1>Away</h1>\n", "text/html, 14 bytes"),
+            ("", "text/html, 0 bytes"),
         ] {
-            assert_eq!(shown(page.as_bytes()), expected);
+            assert_eq!(shown(page.as_bytes(), "text/html"), expected);
         }
-        assert_eq!(shown(b"\xff"), "\u{fffd}");
+        let long = vec![b'x'; ERROR_LIMIT];
+        assert_eq!(shown(&long, "text/html"), "text/html, 16384 bytes or more");
+    }
+
+    #[test]
+    fn d106_a_media_type_is_shown_without_its_parameters() {
+        for (declared, expected) in [
+            ("text/html", "text/html"),
+            ("text/html; charset=secret", "text/html"),
+            ("a secret", "no media type"),
+            ("", "no media type"),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::CONTENT_TYPE, declared.parse().unwrap());
+            assert_eq!(media_type(&headers), expected);
+        }
+        assert_eq!(media_type(&HeaderMap::new()), "no media type");
     }
 
     #[test]
     fn what_is_shown_is_cut_between_characters() {
-        let text = "\u{20ac}".repeat(1000);
-        let page = format!(r#"{{"error": "{text}"}}"#);
-        assert_eq!(shown(page.as_bytes()), "\u{20ac}".repeat(341));
-        assert_eq!(shown("x".repeat(2000).as_bytes()).len(), 1024);
+        let shown_of = |text: &str| shown(format!(r#"{{"error": "{text}"}}"#).as_bytes(), "");
+        assert_eq!(shown_of(&"\u{20ac}".repeat(1000)), "\u{20ac}".repeat(341));
+        assert_eq!(shown_of(&"x".repeat(2000)).len(), 1024);
     }
 }

@@ -1,6 +1,6 @@
 //! Connections to drivers, pooled.
 
-use crate::connector::{Tcp, Within};
+use crate::connector::{AddressCheck, Tcp, Within};
 use crate::error::{CallError, HttpClientError};
 use crate::request_body::RequestBody;
 use crate::settings::HttpClientSettings;
@@ -18,7 +18,8 @@ use lbcf_serving::tls::ClientTls;
 use lbcf_serving::watched_file::{RereadFiles, WatchedFiles};
 use rustls::ClientConfig;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
@@ -41,9 +42,13 @@ pub struct HttpClient(Arc<Inner>);
 
 struct Inner {
     plain: Client<Within<Tcp>, RequestBody>,
-    tls: Tls,
-    token: Option<Token>,
+    /// With the certificates that it was made for. It is replaced when they change, so that no connection outlives its
+    /// certificates: idle ones end, those in use end with their response.
+    over_tls: Mutex<Option<(Arc<ClientConfig>, TlsPool)>>,
+    certificates: Arc<Certificates>,
+    token: Option<Arc<Token>>,
     settings: HttpClientSettings,
+    addresses: AddressCheck,
 }
 
 type TlsPool = Client<Within<HttpsConnector<Tcp>>, RequestBody>;
@@ -51,24 +56,17 @@ type TlsPool = Client<Within<HttpsConnector<Tcp>>, RequestBody>;
 /// In bytes; a system's CAs take a quarter of it.
 const MAX_CA_FILE: u64 = 1 << 20;
 
-/// The pool of connections over TLS.
-enum Tls {
-    /// Trusts the system's root certificates.
-    System(OnceLock<TlsPool>),
-    /// With those in files. The pool is replaced when they change, so that no connection outlives its
-    /// certificates: idle ones end, those in use end with their response.
-    Files(RereadFiles<TlsPool, HttpClientError>),
+enum Certificates {
+    /// The system's root certificates are trusted.
+    System,
+    Files(RereadFiles<Arc<ClientConfig>, HttpClientError>),
 }
 
-impl Tls {
-    fn from_files(
-        files: ClientTls,
-        settings: HttpClientSettings,
-        interval: Duration,
-    ) -> Result<Self, HttpClientError> {
+impl Certificates {
+    fn from_files(files: ClientTls, interval: Duration) -> Result<Self, HttpClientError> {
         let watched =
             WatchedFiles::new("TLS for calling drivers", files.paths(), move |contents| {
-                Ok(tls_pool(Arc::new(files.config(contents)?), &settings))
+                Ok(Arc::new(files.config(contents)?))
             });
         let watched = watched.max_length(MAX_CA_FILE);
         Ok(Self::Files(RereadFiles::new(watched, interval)?))
@@ -80,11 +78,7 @@ impl HttpClient {
     /// call.
     #[must_use]
     pub fn new() -> Self {
-        Self::from_parts(
-            Tls::System(OnceLock::new()),
-            None,
-            HttpClientSettings::default(),
-        )
+        Self::from_parts(Certificates::System, None, HttpClientSettings::default())
     }
 
     /// An empty pool with other certificates, a token or other limits. This reads the files, and blocks for as
@@ -111,19 +105,61 @@ impl HttpClient {
                 ));
             }
         };
-        let tls = match files.needs_no_files() {
-            true => Tls::System(OnceLock::new()),
-            false => Tls::from_files(files, settings.clone(), interval)?,
+        let certificates = match files.needs_no_files() {
+            true => Certificates::System,
+            false => Certificates::from_files(files, interval)?,
         };
-        Ok(Self::from_parts(tls, token, settings))
+        Ok(Self::from_parts(certificates, token, settings))
     }
 
-    fn from_parts(tls: Tls, token: Option<Token>, settings: HttpClientSettings) -> Self {
+    /// A client with the same settings and connections of its own, which connects only to addresses that the check
+    /// allows. The check gets `http` or `https` and an address that a name was resolved to, each time that one is; its
+    /// error is that of the call, [`CallError::NotSent`].
+    ///
+    /// ```
+    /// use lbcf_driver_client::HttpClient;
+    ///
+    /// let http = HttpClient::new().with_address_check(|_scheme, address| match address.is_loopback() {
+    ///     true => Err(format!("{address} is this machine")),
+    ///     false => Ok(()),
+    /// });
+    /// # let _ = http;
+    /// ```
+    #[must_use]
+    pub fn with_address_check(
+        &self,
+        check: impl Fn(&str, IpAddr) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        Self::pooling(
+            Arc::clone(&self.0.certificates),
+            self.0.token.clone(),
+            self.0.settings.clone(),
+            Arc::new(check),
+        )
+    }
+
+    fn from_parts(
+        certificates: Certificates,
+        token: Option<Token>,
+        settings: HttpClientSettings,
+    ) -> Self {
+        let (certificates, token) = (Arc::new(certificates), token.map(Arc::new));
+        Self::pooling(certificates, token, settings, Arc::new(|_, _| Ok(())))
+    }
+
+    fn pooling(
+        certificates: Arc<Certificates>,
+        token: Option<Arc<Token>>,
+        settings: HttpClientSettings,
+        addresses: AddressCheck,
+    ) -> Self {
         Self(Arc::new(Inner {
-            plain: pooled(Within::new(Tcp::new(), settings.connect_timeout), &settings),
-            tls,
+            plain: pooled(Tcp::new("http", Arc::clone(&addresses)), &settings),
+            over_tls: Mutex::default(),
+            certificates,
             token,
             settings,
+            addresses,
         }))
     }
 
@@ -157,14 +193,22 @@ impl HttpClient {
     }
 
     async fn tls_pool(&self) -> Result<TlsPool, CallError> {
-        match &self.0.tls {
-            Tls::System(pool) => {
-                let config = system_tls().await.map_err(CallError::not_sent)?;
-                let pool = pool.get_or_init(|| tls_pool(config, &self.0.settings));
-                Ok(pool.clone())
-            }
-            Tls::Files(files) => Ok(files.current().await),
+        let config = match &*self.0.certificates {
+            Certificates::System => system_tls().await.map_err(CallError::not_sent)?,
+            Certificates::Files(files) => files.current().await,
+        };
+        let over_tls = self.0.over_tls.lock();
+        let mut over_tls = over_tls.unwrap_or_else(PoisonError::into_inner);
+        if let Some((its_config, pool)) = &*over_tls
+            && Arc::ptr_eq(its_config, &config)
+        {
+            return Ok(pool.clone());
         }
+        let tcp = Tcp::new("https", Arc::clone(&self.0.addresses));
+        let connector = HttpsConnector::from((tcp, Arc::clone(&config)));
+        let pool = pooled(connector, &self.0.settings);
+        *over_tls = Some((config, pool.clone()));
+        Ok(pool)
     }
 }
 
@@ -195,14 +239,9 @@ impl fmt::Debug for HttpClient {
     }
 }
 
-fn tls_pool(config: Arc<ClientConfig>, settings: &HttpClientSettings) -> TlsPool {
-    let connector = HttpsConnector::from((Tcp::new(), config));
-    pooled(Within::new(connector, settings.connect_timeout), settings)
-}
-
-fn pooled<C>(connector: C, settings: &HttpClientSettings) -> Client<C, RequestBody>
+fn pooled<C>(connector: C, settings: &HttpClientSettings) -> Client<Within<C>, RequestBody>
 where
-    C: Connect + Clone,
+    Within<C>: Connect + Clone,
 {
     Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
@@ -210,7 +249,7 @@ where
         .pool_max_idle_per_host(settings.idle_connections_per_host)
         // Retries on another connection if one was closed before anything was sent.
         .retry_canceled_requests(true)
-        .build(connector)
+        .build(Within::new(connector, settings.connect_timeout))
 }
 
 /// Reading the system's certificates takes many milliseconds of file access, so it is done once in a

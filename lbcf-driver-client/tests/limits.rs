@@ -112,7 +112,8 @@ async fn an_error_page_that_never_ends_does_not_delay_the_error() {
     let began = Instant::now();
     match healthz(&driver).await.unwrap_err() {
         CallError::Status { status, body, .. } => {
-            assert_eq!((status, body.as_str()), (503, "back soon"));
+            assert_eq!(status, 503);
+            assert!(body.starts_with("no media type, "), "{body}");
         }
         other => panic!("{other:?}"),
     }

@@ -13,7 +13,7 @@ use lbcf_conformance::fixture::placeholders::DriverAddress;
 use lbcf_conformance::numbers::Numbers;
 use lbcf_conformance::observer::Observer;
 use lbcf_conformance::transport::{Settings, Transport};
-use lbcf_controller::{Backoff, Options};
+use lbcf_controller::{Backoff, DriverAddresses, Options};
 use mock_driver::cli::Profile as MockProfile;
 use mock_driver::{Cloud, FaultTable, MockOptions, MockServer, Traffic, TrafficOptions};
 use std::collections::BTreeMap;
@@ -278,6 +278,7 @@ fn options(driver_url: &str) -> Options {
         },
         poll_interval: wait,
         audit_period: AUDIT_PERIOD,
+        driver_addresses_of_tenants: DriverAddresses::everything(),
         connect_to: BTreeMap::from([(DRIVER_HOST.to_owned(), driver_url.to_owned())]),
         ..Options::default()
     }

@@ -9,7 +9,7 @@ use crate::manifests::{Manifest, NotApplied, apply_any, files, parse, read_all};
 use crate::shell;
 use kube::Client;
 use lbcf_conformance::driver::Exec;
-use lbcf_controller::{Announced, Backoff, Options};
+use lbcf_controller::{Announced, Backoff, DriverAddresses, Options};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::error::Error;
@@ -249,6 +249,7 @@ fn options(manifests: &[Manifest], proxy: &str) -> Options {
         poll_interval: Duration::from_secs(1),
         announced: everywhere(),
         announced_by_tenants: everywhere(),
+        driver_addresses_of_tenants: DriverAddresses::everything(),
         connect_to: BTreeMap::from_iter(hosts.map(|host| (host, proxy.to_owned()))),
         ..Options::default()
     }

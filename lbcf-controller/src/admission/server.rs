@@ -2,6 +2,7 @@
 
 use super::cluster_reader::ClusterReader;
 use super::configurations::{MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION};
+use super::slots::Slots;
 use super::table::{HOOKS, Hook};
 use super::validation_context::{Deadline, ValidationContext, request_timeout};
 use super::{admit, review};
@@ -23,7 +24,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
 /// The source of the serving certificate.
@@ -140,7 +140,7 @@ const BODY_LIMIT: usize = 8 << 20;
 /// The memory, in bytes, of all bodies of more than 64 KiB that are arriving or being decoded.
 const BODIES: usize = 64 << 20;
 
-/// Requests that are processed concurrently; further ones wait.
+/// Requests that are processed concurrently, half of them for one namespace at most; further ones wait.
 const IN_FLIGHT: usize = 512;
 
 /// Time after the deadline at which the request is answered even if a lookup or call has not ended.
@@ -153,12 +153,12 @@ const PROBLEM_LIMIT: usize = 500;
 type BadRequest = (StatusCode, String);
 
 pub(super) fn routes<S: ClusterReader>(state: &Arc<S>) -> Router {
-    let in_flight = Arc::new(Semaphore::new(IN_FLIGHT));
+    let in_flight = Slots::new(IN_FLIGHT);
     let bodies = BodyBudget::new(BODIES);
     HOOKS.iter().fold(Router::new(), |router, hook| {
         let endpoint = Arc::new(WebhookEndpoint {
             state: Arc::clone(state),
-            in_flight: Arc::clone(&in_flight),
+            in_flight: in_flight.clone(),
             bodies: bodies.clone(),
             hook,
         });
@@ -173,7 +173,7 @@ pub(super) fn routes<S: ClusterReader>(state: &Arc<S>) -> Router {
 
 struct WebhookEndpoint<S> {
     state: Arc<S>,
-    in_flight: Arc<Semaphore>,
+    in_flight: Slots,
     bodies: BodyBudget,
     hook: &'static Hook,
 }
@@ -226,8 +226,9 @@ impl<S: ClusterReader> WebhookEndpoint<S> {
         };
         let body = body::read(request.into_body(), limits, Some(&self.bodies)).await;
         let body = body.map_err(unreadable)?;
-        // After the body, so that one that does not end takes no place. The semaphore is never closed.
-        let _permit = self.in_flight.acquire().await;
+        // After the body, so that one that does not end takes no place.
+        let namespace = review::namespace(&body.bytes);
+        let _slot = self.in_flight.acquire(&namespace).await;
         let request = review::read(&body.bytes, &self.hook.kind.resource()).map_err(bad)?;
         drop(body);
         let context = ValidationContext {

@@ -194,7 +194,6 @@ impl VerdictRequest {
             name: name.to_owned(),
             not_ready_pods: pods.iter().flat_map(KubernetesObject::of).collect(),
         };
-        let _permit = context.call_permit(driver).await;
         let call = context.drivers.call::<JudgePodDeregister>(driver, &request);
         match call.await {
             Ok(response) if response.succ => Ok((asked, response.do_not_deregister)),

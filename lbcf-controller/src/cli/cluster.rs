@@ -3,7 +3,9 @@ use crate::cluster::client::{self, ClientLimits, RequestRate};
 use crate::process::metrics::Metrics;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use tokio::net::lookup_host;
 
 const POD_NAMESPACE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
@@ -74,6 +76,21 @@ pub async fn kubeconfig(path: &Path) -> Result<Config, CommandError> {
         .map_err(wrong)
 }
 
+/// The addresses of the API server: by the configuration, and by the environment that every pod has. Those of a name are
+/// those that it has now.
+pub(super) async fn api_server(config: &Config) -> Vec<IpAddr> {
+    let configured = config.cluster_url.host().map(str::to_owned);
+    let of_pods = std::env::var("KUBERNETES_SERVICE_HOST").ok();
+    let mut addresses = Vec::new();
+    for host in configured.into_iter().chain(of_pods) {
+        match lookup_host((host.trim_matches(['[', ']']), 0)).await {
+            Ok(found) => addresses.extend(found.map(|it| it.ip().to_canonical())),
+            Err(error) => tracing::warn!(host, %error, "the API server's address is unknown"),
+        }
+    }
+    addresses
+}
+
 /// The client of leader election, without rate limit; the election retries on its own.
 pub(super) fn election_client(mut config: Config) -> Result<Client, CommandError> {
     config.default_retry = false;
@@ -96,6 +113,20 @@ fn namespace_in(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn d106_the_api_servers_addresses_are_known() {
+        for (url, address) in [
+            ("https://10.96.0.1:6443", "10.96.0.1"),
+            ("https://[2001:db8::1]", "2001:db8::1"),
+            ("https://[::ffff:10.96.0.1]", "10.96.0.1"),
+        ] {
+            let found = api_server(&Config::new(url.parse().unwrap())).await;
+            assert_eq!(found.first(), Some(&address.parse::<IpAddr>().unwrap()));
+        }
+        let found = api_server(&Config::new("https://localhost".parse().unwrap())).await;
+        assert!(found.first().is_some_and(IpAddr::is_loopback), "{found:?}");
+    }
 
     #[test]
     fn the_pods_namespace_is_read_where_there_is_one() {

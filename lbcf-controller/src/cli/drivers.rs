@@ -22,19 +22,23 @@ pub struct DriverArgs {
     #[arg(long, value_name = "PATH", requires = "driver_client_cert_file")]
     pub driver_client_key_file: Option<PathBuf>,
 
-    /// File with a bearer token that is sent to all drivers, over https only. A user who may create a
-    /// LoadBalancerDriver can receive it, unless --driver-ca-file limits which servers are trusted
+    /// File with a bearer token that is sent to drivers in kube-system, over https only
     #[arg(long, value_name = "PATH")]
     pub driver_token_file: Option<PathBuf>,
 
     /// Send the token over plain http as well, where it can be intercepted
     #[arg(long, requires = "driver_token_file")]
     pub driver_token_over_http: bool,
+
+    /// Send token and client certificate to drivers in other namespaces as well. Whoever creates one can then receive the
+    /// token, and have other drivers called with both
+    #[arg(long)]
+    pub driver_credentials_for_tenants: bool,
 }
 
 impl DriverArgs {
-    /// The client, or `None` if no flag is set. Reads the files.
-    pub(super) fn client(&self) -> Result<Option<HttpClient>, HttpClientError> {
+    /// The clients for drivers in kube-system and in other namespaces, or `None` if no flag is set. Reads the files.
+    pub(super) fn clients(&self) -> Result<Option<[HttpClient; 2]>, HttpClientError> {
         if *self == Self::default() {
             return Ok(None);
         }
@@ -47,6 +51,15 @@ impl DriverArgs {
             allow_token_over_http: self.driver_token_over_http,
             ..HttpClientSettings::default()
         };
-        HttpClient::with(settings).map(Some)
+        let of_system = HttpClient::with(settings.clone())?;
+        if self.driver_credentials_for_tenants {
+            return Ok(Some([of_system.clone(), of_system]));
+        }
+        let of_tenants = HttpClient::with(HttpClientSettings {
+            client_certificate: None,
+            token_file: None,
+            ..settings
+        })?;
+        Ok(Some([of_system, of_tenants]))
     }
 }

@@ -98,6 +98,7 @@ fn what_is_wrong_is_named() {
         ("--driver-client-key-file /k", "--driver-client-cert-file"),
         ("--driver-token-over-http", "--driver-token-file"),
         ("--driver-trust-system-cas", "--driver-ca-file"),
+        ("--driver-addresses-of-tenants x.example", "\"x.example\""),
         ("--leader-elect=maybe", "maybe"),
         ("--v=loud", "loud"),
         ("--log-format=xml", "xml"),
@@ -156,7 +157,7 @@ fn leader_election_is_on_except_by_flag_and_in_a_dry_run() {
 
 #[test]
 fn drivers_are_connected_to_as_the_flags_say_and_a_wrong_file_is_named() {
-    let client = |flags: &[&str]| parsed(flags).unwrap().drivers.client();
+    let client = |flags: &[&str]| parsed(flags).unwrap().drivers.clients();
     assert_eq!(client(&[]), Ok(None));
     for flag in ["--driver-ca-file", "--driver-token-file"] {
         let error = client(&[flag, "/nowhere"]).unwrap_err();

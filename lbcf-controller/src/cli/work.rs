@@ -1,5 +1,6 @@
 use crate::process::announced::Announced;
 use crate::process::backoff::Backoff;
+use crate::process::driver_addresses::{DriverAddresses, EVERYTHING};
 use crate::process::options::Options;
 use lbcf_serving::duration::{self, display};
 use std::time::Duration;
@@ -59,6 +60,16 @@ pub struct WorkArgs {
     #[arg(long, value_name = "LIST", default_value = "")]
     pub announced_addresses_of_tenants: Announced,
 
+    /// Addresses at which drivers in kube-system may be called, by what the host of their URL is resolved to: networks
+    /// and addresses, which https:// or http:// may precede; any is every address but loopback and link-local ones and
+    /// those of the API server
+    #[arg(long, value_name = "LIST", default_value = EVERYTHING)]
+    pub driver_addresses: DriverAddresses,
+
+    /// The same for drivers in other namespaces
+    #[arg(long, value_name = "LIST", default_value = "any")]
+    pub driver_addresses_of_tenants: DriverAddresses,
+
     /// Period in which drivers that list listBackends in spec.webhooks are asked for their backends,
     /// to find those without a BackendRecord; 0 turns it off
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = audit_period)]
@@ -109,6 +120,8 @@ impl WorkArgs {
             readiness_brake: self.readiness_brake,
             announced: self.announced_addresses.clone(),
             announced_by_tenants: self.announced_addresses_of_tenants.clone(),
+            driver_addresses: self.driver_addresses.clone(),
+            driver_addresses_of_tenants: self.driver_addresses_of_tenants.clone(),
             audit_period: self.audit_period,
             ensure_at_start: self.ensure_at_start,
             workers: self.workers,

@@ -1,15 +1,16 @@
 //! Events of objects, as `kubectl describe` shows them.
 //!
 //! Recording an event never delays a reconciliation: it is put into a queue and written by a task of
-//! its own. Events about failures and waits are never dropped: equal ones become one while they wait.
-//! Events about success are limited in number, and dropped and counted beyond that. A write that
-//! fails is repeated.
+//! its own. Events about failures and waits are not dropped, however many objects have some: equal ones become one
+//! while they wait. Events about success are limited in number, as are all events of an object and of a namespace, and
+//! dropped and counted beyond that. A write that fails is repeated.
 //!
 //! Conditions that last are reported once, and again after each
 //! [`Options::event_repeat`](crate::process::options::Options). An event that repeats an earlier one of
 //! the same object increments the earlier one's count, also if that one has expired.
 
 mod queue;
+mod rates;
 mod recorder;
 mod writer;
 

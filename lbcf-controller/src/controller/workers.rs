@@ -3,7 +3,9 @@ use crate::backends::reconcile_verdict;
 use crate::index::RequestKey;
 use crate::kinds::{backend_group, backend_record, bind, driver, load_balancer, pod, service};
 use crate::process::text::in_full;
-use crate::runtime::queue::{ActiveRequest, ConcurrencyLimits};
+use crate::runtime::queue::{
+    ActiveRequest, ConcurrencyKey, ConcurrencyLimits, probe_limits, shares,
+};
 use crate::runtime::{Action, Context, Error};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -62,11 +64,22 @@ impl Workers {
 /// The slots that a request needs before it is reconciled.
 fn concurrency_limits(context: &Context, key: &RequestKey) -> ConcurrencyLimits {
     let index = context.index();
+    let options = &context.options;
+    if let RequestKey::DriverHealth(driver) = key {
+        return probe_limits(driver, options);
+    }
+    if let Some(driver) = index.verdict_driver_of(key) {
+        let shares = shares(&driver, options);
+        let of_driver = (ConcurrencyKey::Driver(driver), options.calls_per_driver);
+        return [vec![of_driver], shares].concat();
+    }
     let Some((key, load_balancer)) = index.target_of(key) else {
         return Vec::new();
     };
     let driver = index.find::<LoadBalancerDriver>(&key);
-    context.call_limits(key, driver.as_deref(), &load_balancer)
+    let shares = shares(&key, options);
+    let limits = context.call_limits(key, driver.as_deref(), &load_balancer);
+    [limits, shares].concat()
 }
 
 async fn process(context: &Context, request: ActiveRequest) {

@@ -102,6 +102,16 @@ impl Index {
         Some((names::resolve(namespace, driver), lb_info.clone()))
     }
 
+    /// The driver that a request for a verdict calls.
+    pub(crate) fn verdict_driver_of(&self, key: &RequestKey) -> Option<ObjectKey> {
+        let RequestKey::DeregisterVerdict(owner) = key else {
+            return None;
+        };
+        let webhook = self.backend_owner(owner)?.deregister_webhook()?;
+        let driver = names::resolve(&owner.key().namespace, &webhook.driver_name);
+        Some(driver)
+    }
+
     /// The objects that use a driver, in every namespace, and so prevent its deletion: load
     /// balancers and records, and what calls its deregister webhook.
     pub(crate) fn users_of_driver(&self, driver: &ObjectKey) -> BTreeSet<RequestKey> {

@@ -2,15 +2,14 @@
 //! them.
 
 use crate::api::syntax::is_object_name;
-use ipnet::IpNet;
+use crate::process::networks::Networks;
 use std::net::IpAddr;
 use std::str::FromStr;
 
 /// Networks and host names. By default none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Announced {
-    any: bool,
-    networks: Vec<IpNet>,
+    networks: Networks,
     hosts: Vec<String>,
     /// `.example.com` for all below.
     domains: Vec<String>,
@@ -21,7 +20,7 @@ impl Announced {
     #[must_use]
     pub fn any() -> Self {
         Self {
-            any: true,
+            networks: Networks::any(),
             ..Self::default()
         }
     }
@@ -29,24 +28,14 @@ impl Announced {
     /// True if a host name, or an address as text, may be announced.
     pub(crate) fn allow(&self, address: &str) -> bool {
         match address.parse::<IpAddr>() {
-            Ok(ip) => self.allow_ip(ip.to_canonical()),
+            Ok(ip) => self.networks.contain(ip, &[]),
             Err(_) => {
                 let is_below = |domain: &String| address.ends_with(domain.as_str());
-                self.any
+                self.networks.is_any()
                     || self.hosts.iter().any(|host| host == address)
                     || self.domains.iter().any(is_below)
             }
         }
-    }
-
-    fn allow_ip(&self, ip: IpAddr) -> bool {
-        let is_link_local = match ip {
-            IpAddr::V4(ip) => ip.is_link_local() || ip.is_broadcast(),
-            IpAddr::V6(ip) => ip.is_unicast_link_local(),
-        };
-        let is_local = ip.is_unspecified() || ip.is_loopback() || is_link_local;
-        let is_listed = self.networks.iter().any(|network| network.contains(&ip));
-        is_listed || (self.any && !is_local && !ip.is_multicast())
     }
 }
 
@@ -60,15 +49,13 @@ impl FromStr for Announced {
             let domain = host.strip_prefix("*.");
             let name = domain.unwrap_or(&host);
             let is_name = is_object_name(name) && name.contains(char::is_alphabetic);
-            let address = item.parse::<IpAddr>().map(IpNet::from);
-            match item.parse::<IpNet>().or(address) {
-                Ok(network) => announced.networks.push(network),
-                Err(_) if item == "any" => announced.any = true,
-                Err(_) if is_name && domain.is_some() => {
+            match announced.networks.add(item) {
+                true => {}
+                false if is_name && domain.is_some() => {
                     announced.domains.push(format!(".{name}"));
                 }
-                Err(_) if is_name => announced.hosts.push(host),
-                Err(_) => {
+                false if is_name => announced.hosts.push(host),
+                false => {
                     return Err(format!(
                         "{item:?}: must be any, an address, a network such as 203.0.113.0/24, a host name, or *.example.com"
                     ));

@@ -120,6 +120,11 @@ impl Metrics {
         self.0.events_dropped.inc();
     }
 
+    /// Counts an event of an object or namespace that has too many.
+    pub(crate) fn event_suppressed(&self) {
+        self.0.events_suppressed.inc();
+    }
+
     /// Records a finished reconcile.
     pub(crate) fn processed(&self, kind: &'static str, took: Duration) {
         self.0

@@ -3,10 +3,12 @@
 use crate::api::{ObjectKey, names};
 use crate::process::announced::Announced;
 use crate::process::backoff::Backoff;
+use crate::process::driver_addresses::DriverAddresses;
 use crate::process::leader::LeaderElection;
 use crate::process::wall_clock::WallClock;
 use lbcf_driver_client::HttpClient;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// The options of a controller. The defaults suit a controller in a cluster.
@@ -38,6 +40,12 @@ pub struct Options {
     pub announced: Announced,
     /// The same for drivers in other namespaces; default none.
     pub announced_by_tenants: Announced,
+    /// The addresses at which drivers in kube-system may be called; default everything.
+    pub driver_addresses: DriverAddresses,
+    /// The same for drivers in other namespaces; default any.
+    pub driver_addresses_of_tenants: DriverAddresses,
+    /// Those of the API server, at which no driver is called unless they are listed; default none.
+    pub api_server: Vec<IpAddr>,
     /// Period in which the backends that are registered with load balancers are compared with the
     /// BackendRecords; default 10 min, 0 for never.
     pub audit_period: Duration,
@@ -55,6 +63,8 @@ pub struct Options {
     /// The client for all drivers: certificates, token, limits. By default the system's trust roots
     /// and no token.
     pub driver_client: Option<HttpClient>,
+    /// The client for drivers outside kube-system, without credentials that are not for them; by default the same.
+    pub driver_client_of_tenants: Option<HttpClient>,
     /// The minimum time between two writes of the counts of a group or Bind, and how long a wait
     /// has to last before it is reported by a write of its own; default 1 s.
     pub status_interval: Duration,
@@ -92,6 +102,9 @@ impl Default for Options {
             readiness_brake: Duration::from_secs(30),
             announced: Announced::any(),
             announced_by_tenants: Announced::default(),
+            driver_addresses: DriverAddresses::everything(),
+            driver_addresses_of_tenants: DriverAddresses::any(),
+            api_server: Vec::new(),
             audit_period: Duration::from_secs(600),
             dry_run: false,
             workers: 256,
@@ -99,6 +112,7 @@ impl Default for Options {
             driver_health_period: Some(Duration::from_secs(30)),
             connect_to: BTreeMap::new(),
             driver_client: None,
+            driver_client_of_tenants: None,
             status_interval: Duration::from_secs(1),
             long_wait: Duration::from_secs(600),
             event_repeat: Duration::from_secs(3600),

@@ -16,12 +16,20 @@ pub(crate) struct TokenBucket {
 impl TokenBucket {
     /// A full bucket of `burst` tokens, which gets `per_second` new ones a second.
     pub(crate) fn new(per_second: u32, burst: u32, now: Instant) -> Self {
-        let interval = Duration::from_secs(1) / per_second.max(1);
+        Self::with_interval(Duration::from_secs(1) / per_second.max(1), burst, now)
+    }
+
+    /// A full bucket of `burst` tokens, which gets a new one after each interval.
+    pub(crate) fn with_interval(interval: Duration, burst: u32, now: Instant) -> Self {
         Self {
             interval,
             tolerance: interval.saturating_mul(burst.saturating_sub(1)),
             full_at: now,
         }
+    }
+
+    pub(crate) fn is_full(&self, now: Instant) -> bool {
+        self.full_at <= now
     }
 
     /// Takes a token, or returns when there will be one.

@@ -8,7 +8,7 @@
 mod concurrency;
 mod state;
 
-pub(crate) use concurrency::{ConcurrencyKey, ConcurrencyLimits};
+pub(crate) use concurrency::{ConcurrencyKey, ConcurrencyLimits, probe_limits, shares};
 
 use crate::index::{Request, RequestKey};
 use crate::process::backoff::{Backoff, jitter};

@@ -15,7 +15,7 @@ use kube::Client;
 use kube::api::{Api, PostParams};
 use kube::runtime::wait::{await_condition, conditions};
 use lbcf_controller::api::{Bind, crds};
-use lbcf_controller::{Backoff, CallCounts, Controller, LeaderElection, Options};
+use lbcf_controller::{Backoff, CallCounts, Controller, DriverAddresses, LeaderElection, Options};
 use local_cluster::{LocalCluster, LocalClusterOptions};
 use mock_driver::{ClbDriver, Cloud, MockOptions, MockServer};
 use serde_json::{Value, json};
@@ -325,6 +325,7 @@ impl World {
             },
             poll_interval: wait,
             driver_health_period: None,
+            driver_addresses_of_tenants: DriverAddresses::everything(),
             readiness_brake: Duration::ZERO,
             ..Options::default()
         }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::admission::tests::fixture::{
-    World, ask, driver, group, load_balancer, patched, review, send, verdict, with,
+    Behaviour, World, ask, driver, group, load_balancer, patched, review, send, verdict, with,
 };
 use axum::body::{Body, Bytes};
 use axum::http::Request;
@@ -205,6 +205,34 @@ async fn d101_bodies_that_do_not_end_share_their_memory_and_keep_no_review_waiti
         }
     }
     assert_eq!(waited, BODIES >> 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn d108_a_namespace_whose_driver_is_slow_leaves_slots_to_others() {
+    let slow = Behaviour::TakesLong(Duration::from_secs(20));
+    let world = World::usual().when("lbcf-d", "validateBackend", slow);
+    let router = routes(&Arc::new(world));
+    let call = |object: &Value, timeout: u8| {
+        let body = review("CREATE", object, &Value::Null).to_string();
+        let request = Request::post(format!("{PATH}?timeout={timeout}s"));
+        let response = router
+            .clone()
+            .oneshot(request.body(Body::from(body)).unwrap());
+        tokio::spawn(async { response.await.unwrap().status() })
+    };
+    let flood: Vec<_> = (0..3 * IN_FLIGHT).map(|_| call(&group(), 30)).collect();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let other = with(group(), [("/metadata/namespace", json!("other"))]);
+    let began = Instant::now();
+    assert_eq!(call(&other, 5).await.unwrap(), StatusCode::OK);
+    assert!(
+        began.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        began.elapsed()
+    );
+    for one in flood {
+        one.abort();
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! Which events are recorded: what lasts is recorded once and from time to time.
 
 use super::queue::{EventQueue, Importance};
-use super::writer::EventWriter;
+use super::rates::EventRates;
+use super::writer::{EventWriter, truncated};
 use super::{AGGREGATION_PERIOD, EventRecord, EventType, Regarding};
 use crate::api::ObjectKey;
 use crate::cluster::wait::{Wait, WaitEvent};
@@ -65,6 +66,7 @@ pub(crate) struct Recorder {
     repeat: Duration,
     wall_clock: WallClock,
     last: Arc<Mutex<HashMap<(String, ObjectKey), EventsByPart>>>,
+    rates: Arc<Mutex<EventRates>>,
 }
 
 impl Recorder {
@@ -83,6 +85,7 @@ impl Recorder {
             repeat: options.event_repeat,
             wall_clock: options.wall_clock.clone(),
             last: Arc::default(),
+            rates: Arc::new(Mutex::new(EventRates::new(Instant::now()))),
         };
         let writer = EventWriter::new(client, guard, recorder.metrics.clone(), waiting);
         (recorder, writer)
@@ -203,13 +206,17 @@ impl Recorder {
             tracing::info!(reason, event = message, "dry run: would record an event");
             return;
         }
+        if !self.rates.lock().allow(regarding.key(), Instant::now()) {
+            self.metrics.event_suppressed();
+            return;
+        }
         let repeat = event.repeat;
         let event = EventRecord {
             regarding: object.clone(),
             part: part.clone(),
             event_type: event.event_type,
             reason: reason.to_owned(),
-            message,
+            message: truncated(message),
             at: self.wall_clock.now(),
             occurrences,
             // The next repetition may be late.

@@ -180,7 +180,7 @@ fn event_of(record: &EventRecord, namespace: String, name: String) -> Event {
         involved_object: record.regarding.clone(),
         type_: Some(format!("{:?}", record.event_type)),
         reason: Some(record.reason.clone()),
-        message: Some(truncated(record.message.clone())),
+        message: Some(record.message.clone()),
         source: Some(EventSource {
             component: Some(CONTROLLER.to_owned()),
             host: None,
@@ -190,7 +190,7 @@ fn event_of(record: &EventRecord, namespace: String, name: String) -> Event {
     }
 }
 
-fn truncated(mut message: String) -> String {
+pub(super) fn truncated(mut message: String) -> String {
     if message.len() > MESSAGE_MAX {
         let mut end = MESSAGE_MAX - '…'.len_utf8();
         while !message.is_char_boundary(end) {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::api::LoadBalancerDriverSpec;
 use crate::drivers::CallCounts;
+use crate::process::driver_addresses::DriverAddresses;
 use crate::process::leader::LeaseGuard;
 use crate::process::metrics::{Metrics, Snapshot};
 use crate::process::options::Options;
@@ -20,9 +21,16 @@ struct Probe {
 
 impl Probe {
     fn of(url: &str) -> Self {
+        let options = Options {
+            driver_addresses_of_tenants: DriverAddresses::everything(),
+            ..Options::default()
+        };
+        Self::with(options, url)
+    }
+
+    fn with(options: Options, url: &str) -> Self {
         let (counts, metrics) = (CallCounts::default(), Metrics::new());
         let guard = LeaseGuard::none();
-        let options = Options::default();
         let drivers = Drivers::new(&options, counts.clone(), metrics.clone(), guard);
         let mut driver = LoadBalancerDriver::new("d", LoadBalancerDriverSpec::default());
         driver.metadata.namespace = Some("ns".to_owned());
@@ -145,6 +153,88 @@ async fn d50_a_driver_that_does_not_respond_or_responds_with_a_servers_error_is_
         assert!(found.2.contains(told), "{found:?}");
         assert!(!found.2.contains("each time"), "{found:?}");
         assert_eq!(probe.metric("webhook_errors{").len(), 1);
+    }
+}
+
+/// The options, and the namespace and URL of the driver, which is on this machine.
+#[tokio::test]
+async fn d106_drivers_are_called_at_the_addresses_that_the_operator_allows() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let router = responding(200, r#"{"healthy":true}"#);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let (here, named) = (
+        format!("http://127.0.0.1:{port}"),
+        format!("http://localhost:{port}"),
+    );
+    let listed = |list: &str| Options {
+        driver_addresses_of_tenants: list.parse().unwrap(),
+        ..Options::default()
+    };
+    let of_system = Options {
+        driver_addresses: DriverAddresses::any(),
+        ..Options::default()
+    };
+    let replaced = Options {
+        connect_to: [("driver.shop".to_owned(), here.clone())].into(),
+        ..Options::default()
+    };
+    let refused =
+        "127.0.0.1 is not allowed with http (--driver-addresses-of-tenants of the controller)";
+    let of_system_refused =
+        "127.0.0.1 is not allowed with http (--driver-addresses of the controller)";
+    for (options, namespace, url, refusal) in [
+        (Options::default(), "shop", &here, Some(refused)),
+        (
+            Options::default(),
+            "shop",
+            &named,
+            Some("is not allowed with http"),
+        ),
+        (Options::default(), "kube-system", &here, None),
+        (of_system, "kube-system", &here, Some(of_system_refused)),
+        (listed("any,http://127.0.0.0/8"), "shop", &here, None),
+        (
+            listed("any,https://127.0.0.0/8"),
+            "shop",
+            &here,
+            Some(refused),
+        ),
+        (replaced, "shop", &"http://driver.shop".to_owned(), None),
+    ] {
+        let mut probe = Probe::with(options, url);
+        probe.driver.metadata.namespace = Some(namespace.to_owned());
+        let (status, reason, message) = probe.found().await;
+        match refusal {
+            None => assert_eq!(status, ConditionStatus::True, "{url}: {message}"),
+            Some(refusal) => {
+                assert_eq!(
+                    (status, reason.as_str()),
+                    (ConditionStatus::False, "WebhookError")
+                );
+                assert!(message.contains(refusal), "{url}: {message}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn d106_answers_of_other_servers_are_not_quoted() {
+    for (status, body) in [
+        (200, "private"),
+        (200, r#"{"healthy":"private"}"#),
+        (403, "private"),
+        (403, r#"{"status":"Failure","message":"private"}"#),
+    ] {
+        let probe = Probe::of_server(responding(status, body)).await;
+        let error = probe
+            .drivers
+            .call(&probe.driver, &Healthz {})
+            .await
+            .unwrap_err();
+        for text in [in_full(&error), probe.found().await.2] {
+            assert!(!text.contains("private"), "{text}");
+        }
     }
 }
 

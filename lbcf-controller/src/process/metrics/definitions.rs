@@ -39,6 +39,7 @@ pub(super) struct Definitions {
     pub(super) time_to_registered: Histogram,
     pub(super) unregistered: IntGauge,
     pub(super) events_dropped: IntCounter,
+    pub(super) events_suppressed: IntCounter,
     pub(super) leader: IntGauge,
 }
 
@@ -100,6 +101,10 @@ impl Definitions {
             events_dropped: define.add(IntCounter::new(
                 "lbcf_events_dropped_total",
                 "Events that were not written: too many about success, or writes that failed for good.",
+            )),
+            events_suppressed: define.add(IntCounter::new(
+                "lbcf_events_suppressed_total",
+                "Events that were not written because their object or namespace has too many.",
             )),
             leader: define.add(IntGauge::new(
                 "lbcf_leader",

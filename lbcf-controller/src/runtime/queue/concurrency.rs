@@ -3,13 +3,18 @@
 //! This is the only limit of calls to drivers. The queue starts a request when all its keys have a
 //! free slot: until then the request waits here and blocks no worker, so that a slow driver delays
 //! no other, and requests that deregister something still start first. Calls that do not belong
-//! to a request with a slot (admission, deregister verdicts) wait for a slot of the same key with
-//! [`Queue::permit`](super::Queue::permit) and get it before any waiting request, because a user or
-//! a decision about many backends depends on them.
+//! to a request with a slot (admission, audits) wait for a slot of the same key with
+//! [`Queue::permit`](super::Queue::permit) and get it before any waiting request, because a user depends on them.
+//!
+//! A request that runs holds a worker, of which there are fewer than calls that tenants' drivers can make last long. So the
+//! drivers of a namespace share the slots of one driver, and those of all tenants half of the workers (d109).
 
+use crate::api::names::SYSTEM_NAMESPACE;
 use crate::api::{ObjectKey, StringMap};
 use crate::index::{Priority, RequestKey};
+use crate::process::options::Options;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ConcurrencyKey {
@@ -18,10 +23,44 @@ pub(crate) enum ConcurrencyKey {
     /// All calls about the load balancers of a driver that share these fields, if it asks for one call at a
     /// time.
     LoadBalancers(ObjectKey, StringMap),
+    /// All calls to the drivers of a tenant's namespace.
+    Namespace(Arc<str>),
+    /// All calls to drivers of tenants.
+    Tenants,
+    /// The probes of the drivers of a tenant's namespace, or of all tenants, which wait for no other calls.
+    Probes(Option<Arc<str>>),
 }
+
+/// Drivers of a tenant's namespace that are probed at a time.
+const PROBES: usize = 16;
 
 /// Concurrency keys, each with its number of slots.
 pub(crate) type ConcurrencyLimits = Vec<(ConcurrencyKey, usize)>;
+
+/// The slots that a request takes besides those of its driver, which may be a tenant's.
+pub(crate) fn shares(driver: &ObjectKey, options: &Options) -> ConcurrencyLimits {
+    if *driver.namespace == *SYSTEM_NAMESPACE {
+        return Vec::new();
+    }
+    let namespace = ConcurrencyKey::Namespace(Arc::clone(&driver.namespace));
+    let tenants = options.workers / 2;
+    vec![
+        (namespace, options.calls_per_driver.min(tenants / 2)),
+        (ConcurrencyKey::Tenants, tenants),
+    ]
+}
+
+/// The slots that the probe of a driver takes.
+pub(crate) fn probe_limits(driver: &ObjectKey, options: &Options) -> ConcurrencyLimits {
+    if *driver.namespace == *SYSTEM_NAMESPACE {
+        return Vec::new();
+    }
+    let namespace = Some(Arc::clone(&driver.namespace));
+    vec![
+        (ConcurrencyKey::Probes(namespace), PROBES),
+        (ConcurrencyKey::Probes(None), options.workers / 4),
+    ]
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Concurrency(HashMap<ConcurrencyKey, Slots>);
@@ -50,12 +89,13 @@ impl Concurrency {
         Ok(())
     }
 
-    /// Lets a request wait for a slot.
+    /// Lets a request wait for a slot. A verdict is a decision about many backends.
     pub(super) fn wait(&mut self, key: ConcurrencyKey, request: RequestKey, priority: Priority) {
         let slots = self.0.entry(key).or_default();
-        match priority {
-            Priority::High => slots.high.push_back(request),
-            Priority::Normal | Priority::Batched => slots.normal.push_back(request),
+        let is_verdict = matches!(request, RequestKey::DeregisterVerdict(_));
+        match priority == Priority::High || is_verdict {
+            true => slots.high.push_back(request),
+            false => slots.normal.push_back(request),
         }
     }
 
@@ -103,3 +143,6 @@ impl Concurrency {
         self.0.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests;
