@@ -3,7 +3,6 @@
 use crate::calls;
 use crate::cloud::Cloud;
 use crate::drivers::MockedDriver;
-use crate::foreign_pages::{self, Hosts};
 use crate::inspect::{self, Inspected};
 use crate::metrics;
 use crate::middleware::Middleware;
@@ -12,7 +11,7 @@ use crate::process::{DriverProcess, ProcessDriver, RunHandle};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
-use axum::middleware::{from_fn, map_response};
+use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::get;
 use lbcf_driver_sdk::server::{DriverRouter, RunningHooks, conformance_router};
@@ -37,7 +36,7 @@ pub fn router(driver: impl MockedDriver) -> Router {
 
 /// [`router`] with a middleware around the driver.
 pub fn router_with(driver: impl MockedDriver, middleware: impl Middleware) -> Router {
-    Routes::new(driver, Arc::new(middleware), Hosts::Any).together()
+    Routes::new(driver, Arc::new(middleware)).together()
 }
 
 /// The routes of the mock, on one address or on two.
@@ -51,12 +50,7 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// `hosts` are those of the address that the endpoints are served on.
-    pub(crate) fn new(
-        driver: impl MockedDriver,
-        middleware: Arc<dyn Middleware>,
-        hosts: Hosts,
-    ) -> Self {
+    pub(crate) fn new(driver: impl MockedDriver, middleware: Arc<dyn Middleware>) -> Self {
         let fixture = driver.fixture();
         let cloud = driver.cloud().clone();
         let cluster = driver.options().cluster.clone();
@@ -80,10 +74,7 @@ impl Routes {
         let endpoints = Router::new()
             .nest("/_mock", middleware.wrap_endpoints(endpoints))
             .merge(page::router(cloud, cluster))
-            .merge(documents)
-            .layer(from_fn(move |request, next| {
-                foreign_pages::refuse(hosts, request, next)
-            }));
+            .merge(documents);
         Self {
             webhooks: webhooks.layer(map_response(add_version)),
             endpoints: endpoints.layer(map_response(add_version)),

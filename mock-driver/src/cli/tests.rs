@@ -43,10 +43,16 @@ fn endpoints_without_a_password_are_on_loopback() {
 
 #[test]
 fn flags_reach_the_options() {
-    let args = ["lbcf", "--stage-duration", "2s", "--journal-size", "7"];
+    let args = [
+        "lbcf",
+        "--stage-duration=2s",
+        "--journal-size=7",
+        "--allow-host=a,b",
+    ];
     let options = MockOptions::from(&Command::parse_from(args).args);
     assert_eq!(options.stage_duration, Duration::from_secs(2));
     assert_eq!(options.journal_size, 7);
+    assert_eq!(options.allow_hosts, ["a", "b"]);
 }
 
 fn parsed(flags: &[&str]) -> MockDriverArgs {
