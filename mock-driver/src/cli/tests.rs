@@ -158,6 +158,12 @@ fn a_cloud_begins_with_its_seed_and_continues_with_its_file() {
     assert_eq!(ids(&next), [""; 0], "it continues");
     next.reset();
     assert_eq!(ids(&next), ["lb-7"], "a reset returns to the seed");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(&kept).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "its owner alone may read it");
+    }
     std::fs::write(&kept, "{").unwrap();
     let damaged = start().unwrap_err().to_string();
     assert!(
