@@ -10,7 +10,7 @@ use crate::page;
 use crate::process::{DriverProcess, ProcessDriver, RunHandle};
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::get;
@@ -22,9 +22,6 @@ fn without_endpoints(fixture: &str) -> &str {
     let end = fixture.find("\nobserve:");
     end.map_or(fixture, |end| &fixture[..=end])
 }
-
-/// Marks every response as the mock's, with its version.
-const VERSION_HEADER: HeaderName = HeaderName::from_static("x-lbcf-mock");
 
 /// The document of the endpoints under `/_mock`, beside that of the webhooks.
 const OWN_DOCUMENT: (&str, &str) = ("The mock's own API", "/_mock/openapi.json");
@@ -74,17 +71,18 @@ impl Routes {
         let endpoints = Router::new()
             .nest("/_mock", middleware.wrap_endpoints(endpoints))
             .merge(page::router(cloud, cluster))
-            .merge(documents);
+            .merge(documents)
+            .layer(map_response(no_sniffing));
         Self {
-            webhooks: webhooks.layer(map_response(add_version)),
-            endpoints: endpoints.layer(map_response(add_version)),
+            webhooks,
+            endpoints,
             process,
             fixture,
         }
     }
 
     pub(crate) fn together(self) -> Router {
-        let served = conformance_router(self.fixture).layer(map_response(add_version));
+        let served = conformance_router(self.fixture);
         // A fallback that is added now has none of the endpoints' layers.
         self.endpoints.merge(served).fallback_service(self.webhooks)
     }
@@ -132,8 +130,10 @@ async fn ready(State((process, cloud)): State<(DriverProcess, Cloud)>) -> (Statu
     }
 }
 
-async fn add_version(mut response: Response) -> Response {
-    let version = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
-    response.headers_mut().insert(VERSION_HEADER, version);
+/// No browser takes a response for something else than its media type says.
+async fn no_sniffing(mut response: Response) -> Response {
+    let no_sniffing = HeaderValue::from_static("nosniff");
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, no_sniffing);
     response
 }

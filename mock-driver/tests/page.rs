@@ -148,6 +148,11 @@ async fn markup_in_every_field_is_shown_as_text() {
 #[tokio::test]
 async fn nothing_comes_from_elsewhere() {
     let mock = Mock::new();
+    for path in ["/_mock/state", "/_mock/none", "/docs/", "/openapi.json"] {
+        let response = mock.response("GET", path, Body::empty()).await;
+        let sniffing = &response.headers()[header::X_CONTENT_TYPE_OPTIONS];
+        assert_eq!(sniffing, "nosniff", "{path}");
+    }
     let response = mock.response("GET", "/", Body::empty()).await;
     let policy = response.headers()[header::CONTENT_SECURITY_POLICY]
         .to_str()
