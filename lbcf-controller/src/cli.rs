@@ -82,7 +82,8 @@ async fn run_until_stopped(args: ControllerArgs) -> Result<(), CommandError> {
     if let Some(addr) = args.health.health_address.addr() {
         let server = HealthServer::bind(addr)
             .await
-            .map_err(|source| CommandError::address("--health-address", addr, source))?;
+            .map_err(|source| CommandError::address("--health-address", addr, source))?
+            .allow_hosts(args.health.allow_host);
         tracing::info!(addr = %server.addr(), "serving /healthz, /readyz and /metrics");
         servers.spawn(server.serve(controller.health()));
     }

@@ -11,7 +11,7 @@ async fn request(address: SocketAddr, path: &str, body: &Value) -> TcpStream {
     let body = body.to_string();
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n",
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
     stream.write_all(head.as_bytes()).await.unwrap();
@@ -81,7 +81,9 @@ async fn a_body_over_the_limit_is_answered_although_the_client_still_sends() {
     let address = serve(router).await;
     let mut stream = TcpStream::connect(address).await.unwrap();
     let size = 10 << 20;
-    let head = format!("POST /ensureBackend HTTP/1.1\r\nhost: x\r\ncontent-length: {size}\r\n\r\n");
+    let head = format!(
+        "POST /ensureBackend HTTP/1.1\r\nhost: localhost\r\ncontent-length: {size}\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).await.unwrap();
     stream.write_all(&vec![b' '; size]).await.unwrap();
     let mut answer = [0; 12];

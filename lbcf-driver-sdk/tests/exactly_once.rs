@@ -130,7 +130,7 @@ async fn send(address: SocketAddr, retry_id: &str, size: &str) -> TcpStream {
     .to_string();
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!(
-        "POST /createLoadBalancer HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+        "POST /createLoadBalancer HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
          content-length: {}\r\n\r\n{body}",
         body.len()
     );

@@ -354,7 +354,7 @@ async fn a_deadline_of_zero_leaves_the_body_time_to_arrive() {
     let body = on("a").to_string();
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     let head = format!(
-        "POST /ensureBackend HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        "POST /ensureBackend HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
     stream.write_all(head.as_bytes()).await.unwrap();

@@ -177,10 +177,47 @@ async fn a_call_without_the_token_gets_401_and_the_driver_is_not_called() {
 }
 
 #[tokio::test]
+async fn d103_pages_of_other_sites_reach_no_port_and_no_path() {
+    let server = Running::start(|settings| {
+        settings.probes_on = Some(FREE_PORT);
+        settings.allow_hosts = vec!["driver.example".into()];
+    })
+    .await;
+    for addr in [server.addr, server.probes.unwrap()] {
+        let mut client = Client::connect(addr, None).await.unwrap();
+        for (name, value, is_refused) in [
+            ("Host", "evil.example", true),
+            ("Host", "localhost.evil.example", true),
+            ("Origin", "https://evil.example", true),
+            ("Origin", "null", true),
+            ("Sec-Fetch-Site", "cross-site", true),
+            ("Host", "driver.example", false),
+            ("Host", "localhost:1", false),
+            ("Sec-Fetch-Site", "same-origin", false),
+            ("Content-Type", "text/plain", false),
+        ] {
+            for path in ["/ensureBackend", "/healthz", "/metrics", "/docs/", "/none"] {
+                let request = Request::post(path).header(name, value);
+                let sent = client.send(request.body(Body::from("{}")).unwrap());
+                let (status, _, body) = sent.await.unwrap();
+                let seen = format!("{path} {name}: {value}: {status} {body}");
+                assert_eq!(status == StatusCode::FORBIDDEN, is_refused, "{seen}");
+                if is_refused {
+                    let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+                    let error = body["error"].as_str().unwrap();
+                    assert!(error.starts_with(&format!("{name}: {value:?}: ")), "{seen}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_large_body_without_a_token_is_not_read() {
     let server = Running::start(|settings| settings.token = Some("s3cret".into())).await;
     let mut stream = TcpStream::connect(server.addr).await.unwrap();
-    let head = "POST /ensureBackend HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n";
+    let head =
+        "POST /ensureBackend HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut status = [0; 12];
     timeout(SOON, stream.read_exact(&mut status))

@@ -12,6 +12,7 @@ pub mod flags;
 pub mod listener;
 #[cfg(feature = "logging")]
 pub mod logging;
+pub mod private_file;
 pub mod secret;
 pub mod signals;
 #[cfg(feature = "tls")]

@@ -7,6 +7,7 @@
 mod activity;
 mod body;
 mod connection;
+mod foreign_pages;
 mod limits;
 mod permits;
 mod timed_io;
@@ -44,6 +45,7 @@ pub struct Listener {
     limits: Limits,
     tls: Option<Arc<ServerTls>>,
     not_tls: &'static [u8],
+    allowed_hosts: Vec<String>,
 }
 
 /// The connections of a port that is closed. Dropping them breaks them off.
@@ -82,6 +84,14 @@ impl Listener {
         self
     }
 
+    /// Names by which clients may call a server on a loopback address without TLS, beside `localhost` and
+    /// loopback addresses (default: none). Elsewhere every name is allowed.
+    #[must_use]
+    pub fn allow_hosts(mut self, names: Vec<String>) -> Self {
+        self.allowed_hosts = names;
+        self
+    }
+
     /// The address that it is bound to.
     #[must_use]
     pub const fn addr(&self) -> SocketAddr {
@@ -91,9 +101,13 @@ impl Listener {
     /// Serves until `stop` is ready; then the port is closed, and connections get no further
     /// requests. `make_service` makes the service of each connection; an error of the service
     /// breaks the connection off. Dropping the future breaks all of them off.
+    ///
+    /// Requests of other sites' pages in a browser do not reach the service: `refuse` makes the response to
+    /// them, 403, of the reason. None is for a listener that passes requests on, whatever they are.
     pub async fn serve<S, B>(
         self,
         make_service: impl Fn(&Connection) -> S,
+        refuse: Option<fn(String) -> Response<B>>,
         stop: impl Future<Output = ()>,
     ) -> Connections
     where
@@ -108,9 +122,11 @@ impl Listener {
         let limits = self.limits.usable();
         let permits = Permits::new(limits.connections, closing.clone());
         let settings = Arc::new(Settings {
+            hosts: foreign_pages::hosts(self.addr, self.tls.is_some(), self.allowed_hosts),
             tls: self.tls,
             not_tls: self.not_tls,
             limits,
+            refuse,
         });
         let mut tasks = JoinSet::new();
         let accepting = async {
@@ -155,6 +171,7 @@ impl TryFrom<TcpListener> for Listener {
             limits: Limits::default(),
             tls: None,
             not_tls: NOT_TLS,
+            allowed_hosts: Vec::new(),
         })
     }
 }

@@ -63,10 +63,15 @@ impl Token {
         &self.0
     }
 
-    /// True if both are the same, compared in a time that depends on their lengths alone.
+    /// True if both are the same, compared in a time that depends on the length of `given` alone.
     #[must_use]
     pub fn matches(&self, given: &[u8]) -> bool {
-        self.0.as_bytes().ct_eq(given).into()
+        let own = self.0.as_bytes();
+        let pairs = given.iter().zip(own.iter().cycle());
+        let same_length = given.len().ct_eq(&own.len());
+        pairs
+            .fold(same_length, |same, (given, own)| same & given.ct_eq(own))
+            .into()
     }
 }
 
@@ -85,7 +90,7 @@ mod tests {
         let token = Token::new(b"s3cret").unwrap();
         assert!(!format!("{token:?} {:#?}", Some(&token)).contains("s3cret"));
         assert!(token.matches(b"s3cret"));
-        for other in ["", "s3cre", "s3cret1", "S3cret"] {
+        for other in ["", "s3cre", "s3cret1", "S3cret", "s3crets3cret", "s"] {
             assert!(!token.matches(other.as_bytes()), "{other}");
         }
         assert!(!format!("{:?}", Secret("s3cret".into())).contains("s3cret"));

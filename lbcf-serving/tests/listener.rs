@@ -93,7 +93,9 @@ impl Running {
         };
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(async move {
-            let connections = listener.serve(service, async { drop(stopped.await) }).await;
+            let connections = listener
+                .serve(service, None, async { drop(stopped.await) })
+                .await;
             connections.finish_within(shutdown).await;
         });
         Self {
@@ -187,7 +189,7 @@ async fn garbage_harms_no_other_client() {
     let mut open = server.connect().await;
     let huge_record = [&[22, 3, 1, 0xff, 0xff][..], &[0; 70_000]].concat();
     for garbage in [
-        b"GET / HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
+        b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".to_vec(),
         vec![0; 100_000],
         huge_record,
     ] {
@@ -420,7 +422,7 @@ async fn without_a_certificate_no_handshake_succeeds() {
     let empty = |_: Request<hyper::body::Incoming>| async {
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::new())))
     };
-    let serving = listener.serve(move |_| service_fn(empty), std::future::pending());
+    let serving = listener.serve(move |_| service_fn(empty), None, std::future::pending());
     let serving = tokio::spawn(async move { drop(serving.await) });
     client.write_all(&[22, 3, 1, 0, 0]).await.unwrap();
     closes(&mut client).await;

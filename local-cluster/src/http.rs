@@ -31,5 +31,5 @@ mod watch;
 mod write;
 
 pub(crate) use crate::faults::Disconnect;
-pub(crate) use route::{router, unauthorized};
+pub(crate) use route::{forbidden, router, unauthorized};
 pub(crate) use watch::Stop;

@@ -21,6 +21,7 @@ pub use self::options::{ServeOptions, Tls, Token};
 
 use self::service::Api;
 use crate::error::Error;
+use crate::http::forbidden;
 
 /// The time that the shutdown waits for connections; each of them has less.
 const SHUTDOWN: Duration = Duration::from_secs(3);
@@ -48,6 +49,7 @@ impl ServerHandle {
         };
         let listener = Listener::bind(listen).await.map_err(failed)?;
         let address = listener.addr();
+        let listener = listener.allow_hosts(options.allow_hosts);
         let mut listener = listener.limits(options.limits);
         if let Some(identity) = &identity {
             listener = listener.tls(Arc::clone(&identity.tls));
@@ -132,6 +134,8 @@ async fn serve(listener: Listener, api: Arc<Api>, stop: CancellationToken) {
             async move { api.respond(request, closing).await }
         })
     };
-    let connections = listener.serve(service, stop.cancelled()).await;
+    let connections = listener
+        .serve(service, Some(forbidden), stop.cancelled())
+        .await;
     connections.finish_within(SHUTDOWN).await;
 }

@@ -71,13 +71,13 @@ pub(crate) async fn status(address: SocketAddr, request: impl AsRef<[u8]>) -> (u
 
 /// A GET with `connection: close`.
 pub(crate) fn get(path: &str, headers: &str) -> String {
-    format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n")
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n")
 }
 
 /// A POST with `connection: close`.
 pub(crate) fn post(path: &str, media_type: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n{body}"
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n{body}"
     )
 }

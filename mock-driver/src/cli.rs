@@ -35,6 +35,11 @@ pub struct MockDriverArgs {
     #[arg(long, value_name = "ADDR")]
     pub endpoints_listen: Option<SocketAddr>,
 
+    /// Host name by which clients may call a loopback address, beside localhost and loopback addresses; a web
+    /// page that calls by any other gets 403
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub allow_host: Vec<String>,
+
     /// Which cloud: clb has a load balancer for each service, azure one for many, with public IPs and
     /// security groups
     #[arg(long, value_name = "NAME", default_value = "clb")]
@@ -139,6 +144,7 @@ impl From<&MockDriverArgs> for MockOptions {
                 let default = SocketAddr::from((Ipv4Addr::LOCALHOST, ENDPOINTS_PORT));
                 (!args.listen.ip().is_loopback()).then_some(default)
             }),
+            allow_hosts: args.allow_host.clone(),
             cluster: args.cluster.clone(),
             ..Self::default()
         }

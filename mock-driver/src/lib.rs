@@ -124,7 +124,6 @@ mod drivers;
 mod error;
 mod faults;
 mod fields;
-mod foreign_pages;
 mod glob;
 mod inspect;
 mod journal;

@@ -22,6 +22,9 @@ pub struct MockOptions {
     pub journal_size: usize,
     /// Where the page and the endpoints under `/_mock` are served; none for the address of the webhooks.
     pub endpoints_listen: Option<SocketAddr>,
+    /// Host names by which clients may call loopback addresses, beside `localhost` and loopback addresses. A web
+    /// page that calls by any other gets 403.
+    pub allow_hosts: Vec<String>,
     /// The cluster that uses this cloud, for the page and `/_mock/differences` to show what differs; none by
     /// default.
     pub cluster: Option<Arc<dyn ClusterReader>>,
@@ -36,6 +39,7 @@ impl Default for MockOptions {
             name_delays: true,
             journal_size: 1000,
             endpoints_listen: None,
+            allow_hosts: Vec::new(),
             cluster: None,
         }
     }

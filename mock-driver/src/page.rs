@@ -14,7 +14,7 @@ use crate::cloud::Cloud;
 use crate::differences::ClusterReader;
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, header};
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use maud::{DOCTYPE, Markup, html};
@@ -62,19 +62,12 @@ async fn show(State(Shown { cloud, cluster }): State<Shown>) -> impl IntoRespons
         ("calls", "Webhook calls", calls::list(&cloud)),
     ]);
     let page = page(&sections);
-    let policy = HeaderValue::from_static(CONTENT_SECURITY_POLICY);
     let headers = [
-        (header::CONTENT_SECURITY_POLICY, policy),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        NO_SNIFFING,
+        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+        (header::CACHE_CONTROL, "no-store"),
     ];
     (headers, Html(page.into_string()))
 }
-
-const NO_SNIFFING: (HeaderName, HeaderValue) = (
-    header::X_CONTENT_TYPE_OPTIONS,
-    HeaderValue::from_static("nosniff"),
-);
 
 /// Sections by ID and title.
 fn page(sections: &[(&str, &str, Markup)]) -> Markup {
@@ -118,7 +111,6 @@ fn page(sections: &[(&str, &str, Markup)]) -> Markup {
 fn asset(
     content_type: &'static str,
     text: &'static str,
-) -> ([(HeaderName, HeaderValue); 2], &'static str) {
-    let content_type = HeaderValue::from_static(content_type);
-    ([(header::CONTENT_TYPE, content_type), NO_SNIFFING], text)
+) -> ([(HeaderName, &'static str); 1], &'static str) {
+    ([(header::CONTENT_TYPE, content_type)], text)
 }

@@ -3,7 +3,6 @@
 use crate::calls;
 use crate::cloud::Cloud;
 use crate::drivers::MockedDriver;
-use crate::foreign_pages::{self, Hosts};
 use crate::inspect::{self, Inspected};
 use crate::metrics;
 use crate::middleware::Middleware;
@@ -11,8 +10,8 @@ use crate::page;
 use crate::process::{DriverProcess, ProcessDriver, RunHandle};
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, StatusCode};
-use axum::middleware::{from_fn, map_response};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::get;
 use lbcf_driver_sdk::server::{DriverRouter, RunningHooks, conformance_router};
@@ -24,9 +23,6 @@ fn without_endpoints(fixture: &str) -> &str {
     end.map_or(fixture, |end| &fixture[..=end])
 }
 
-/// Marks every response as the mock's, with its version.
-const VERSION_HEADER: HeaderName = HeaderName::from_static("x-lbcf-mock");
-
 /// The document of the endpoints under `/_mock`, beside that of the webhooks.
 const OWN_DOCUMENT: (&str, &str) = ("The mock's own API", "/_mock/openapi.json");
 
@@ -37,7 +33,7 @@ pub fn router(driver: impl MockedDriver) -> Router {
 
 /// [`router`] with a middleware around the driver.
 pub fn router_with(driver: impl MockedDriver, middleware: impl Middleware) -> Router {
-    Routes::new(driver, Arc::new(middleware), Hosts::Any).together()
+    Routes::new(driver, Arc::new(middleware)).together()
 }
 
 /// The routes of the mock, on one address or on two.
@@ -51,12 +47,7 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// `hosts` are those of the address that the endpoints are served on.
-    pub(crate) fn new(
-        driver: impl MockedDriver,
-        middleware: Arc<dyn Middleware>,
-        hosts: Hosts,
-    ) -> Self {
+    pub(crate) fn new(driver: impl MockedDriver, middleware: Arc<dyn Middleware>) -> Self {
         let fixture = driver.fixture();
         let cloud = driver.cloud().clone();
         let cluster = driver.options().cluster.clone();
@@ -81,19 +72,17 @@ impl Routes {
             .nest("/_mock", middleware.wrap_endpoints(endpoints))
             .merge(page::router(cloud, cluster))
             .merge(documents)
-            .layer(from_fn(move |request, next| {
-                foreign_pages::refuse(hosts, request, next)
-            }));
+            .layer(map_response(no_sniffing));
         Self {
-            webhooks: webhooks.layer(map_response(add_version)),
-            endpoints: endpoints.layer(map_response(add_version)),
+            webhooks,
+            endpoints,
             process,
             fixture,
         }
     }
 
     pub(crate) fn together(self) -> Router {
-        let served = conformance_router(self.fixture).layer(map_response(add_version));
+        let served = conformance_router(self.fixture);
         // A fallback that is added now has none of the endpoints' layers.
         self.endpoints.merge(served).fallback_service(self.webhooks)
     }
@@ -141,8 +130,10 @@ async fn ready(State((process, cloud)): State<(DriverProcess, Cloud)>) -> (Statu
     }
 }
 
-async fn add_version(mut response: Response) -> Response {
-    let version = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
-    response.headers_mut().insert(VERSION_HEADER, version);
+/// No browser takes a response for something else than its media type says.
+async fn no_sniffing(mut response: Response) -> Response {
+    let no_sniffing = HeaderValue::from_static("nosniff");
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, no_sniffing);
     response
 }

@@ -6,13 +6,14 @@ use crate::azure::AzureDriver;
 use crate::cloud::Cloud;
 use crate::driver::ClbDriver;
 use crate::error::MockError;
-use crate::foreign_pages::Hosts;
 use crate::journal::WebhookCalls;
 use crate::middleware::Middleware;
 use crate::options::MockOptions;
 use crate::process::DriverProcess;
 use crate::router::Routes;
 use axum::Router;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use hyper_util::service::TowerToHyperService;
 use lbcf_serving::listener::{Connection, Listener};
 use std::net::SocketAddr;
@@ -61,20 +62,19 @@ impl MockServer {
         options: MockOptions,
         middleware: impl Middleware,
     ) -> Result<Self, MockError> {
-        let listener = bind(addr).await?;
+        let listener = bind(addr, &options).await?;
         let of_endpoints = match options.endpoints_listen {
-            Some(addr) => Some(bind(addr).await?),
+            Some(addr) => Some(bind(addr, &options).await?),
             None => None,
         };
         let addr = listener.addr();
         let endpoints_addr = of_endpoints.as_ref().map_or(addr, Listener::addr);
         let crashed = middleware.crashed();
-        let hosts = Hosts::of(endpoints_addr.ip());
         let middleware = Arc::new(middleware);
         let routes = if cloud.is_azure() {
-            Routes::new(AzureDriver::new(cloud.clone(), options), middleware, hosts)
+            Routes::new(AzureDriver::new(cloud.clone(), options), middleware)
         } else {
-            Routes::new(ClbDriver::new(cloud.clone(), options), middleware, hosts)
+            Routes::new(ClbDriver::new(cloud.clone(), options), middleware)
         };
         let process = routes.process.clone();
         let stop = CancellationToken::new();
@@ -137,9 +137,16 @@ impl MockServer {
     }
 }
 
-async fn bind(addr: SocketAddr) -> Result<Listener, MockError> {
+async fn bind(addr: SocketAddr, options: &MockOptions) -> Result<Listener, MockError> {
     let listener = Listener::bind(addr).await;
-    listener.map_err(|source| MockError::Listen { addr, source })
+    let listener = listener.map_err(|source| MockError::Listen { addr, source })?;
+    Ok(listener.allow_hosts(options.allow_hosts.clone()))
+}
+
+fn forbidden(why: String) -> Response {
+    let error = serde_json::json!({ "error": why }).to_string();
+    let json = [(header::CONTENT_TYPE, "application/json")];
+    (StatusCode::FORBIDDEN, json, error + "\n").into_response()
 }
 
 /// Serves until `stop` or a crash, on one address or on two.
@@ -179,5 +186,6 @@ async fn serve_one(
     let service = |connection: &Connection| {
         connection::service(connection.clone(), router.clone(), process.run())
     };
-    listener.serve(service, stopped).await.abort().await;
+    let connections = listener.serve(service, Some(forbidden), stopped);
+    connections.await.abort().await;
 }

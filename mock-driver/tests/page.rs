@@ -148,6 +148,11 @@ async fn markup_in_every_field_is_shown_as_text() {
 #[tokio::test]
 async fn nothing_comes_from_elsewhere() {
     let mock = Mock::new();
+    for path in ["/_mock/state", "/_mock/none", "/docs/", "/openapi.json"] {
+        let response = mock.response("GET", path, Body::empty()).await;
+        let sniffing = &response.headers()[header::X_CONTENT_TYPE_OPTIONS];
+        assert_eq!(sniffing, "nosniff", "{path}");
+    }
     let response = mock.response("GET", "/", Body::empty()).await;
     let policy = response.headers()[header::CONTENT_SECURITY_POLICY]
         .to_str()
@@ -230,39 +235,36 @@ async fn docs_shows_the_documents_of_both_apis() {
 
 /// The endpoints have no password: a browser must not be the way to them.
 #[tokio::test]
-async fn pages_of_other_sites_reach_webhooks_only() {
-    let mock = Mock::new();
-    let send = async |path: &str, name: &str, value: &str| {
-        let request = Request::post(path).header(header::HOST, "127.0.0.1:8080");
-        let request = request.header(name, value).body(Body::from("{}")).unwrap();
-        let response = mock.router.clone().oneshot(request).await.unwrap();
-        (response.status(), text(response).await)
-    };
-    let (status, error) = send("/_mock/reset", "origin", "https://evil.example").await;
-    assert_eq!(status, StatusCode::FORBIDDEN);
-    assert!(
-        error.contains("Origin: \\\"https://evil.example\\\""),
-        "{error}"
-    );
-    let own = send("/_mock/reset", "origin", "http://127.0.0.1:8080").await;
-    assert_eq!(own.0, StatusCode::OK, "{}", own.1);
-    let webhook = send("/healthz", "origin", "https://evil.example").await;
-    assert_ne!(webhook.0, StatusCode::FORBIDDEN);
-}
-
-/// A name of another site that resolves to this machine.
-#[tokio::test]
-async fn on_loopback_only_its_names_are_served() {
+async fn d103_pages_of_other_sites_reach_nothing() {
     let mock = Mock::new();
     let addr = "127.0.0.1:0".parse().unwrap();
-    let server = MockServer::start(mock.cloud.clone(), addr, MockOptions::default())
+    let options = MockOptions {
+        allow_hosts: vec!["mock.example".to_owned()],
+        ..MockOptions::default()
+    };
+    let server = MockServer::start(mock.cloud.clone(), addr, options)
         .await
         .unwrap();
-    for (host, served) in [("localhost", true), ("evil.example", false)] {
-        let status = status_of(server.addr(), "/", host).await;
-        assert_eq!(status == 200, served, "{host}: {status}");
-        let webhook = status_of(server.addr(), "/healthz", host).await;
-        assert_ne!(webhook, 403, "{host}");
+    let addr = server.addr();
+    let own = format!("127.0.0.1\r\nOrigin: http://127.0.0.1");
+    let link = "localhost\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document";
+    for path in ["/", "/_mock/state", "/_mock/page.js", "/healthz", "/none"] {
+        for refused in [
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "localhost\r\nOrigin: https://evil.example",
+            "localhost\r\nOrigin: null",
+            "localhost\r\nSec-Fetch-Site: cross-site",
+        ] {
+            assert_eq!(
+                status_of(addr, path, refused).await,
+                403,
+                "{path} {refused}"
+            );
+        }
+        for served in ["localhost", "mock.example", &own, link] {
+            assert_ne!(status_of(addr, path, served).await, 403, "{path} {served}");
+        }
     }
     server.stop().await;
 }

@@ -6,13 +6,15 @@ use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use hyper_util::service::TowerToHyperService;
 use lbcf_driver_client::{DriverClient, InvalidUrl};
+use lbcf_serving::listener::Listener;
 use mock_driver::{RecordedCalls, record_calls};
 use serde_json::json;
+use std::future::pending;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 /// The limit of a request, in bytes: a controller sends whole pods.
@@ -27,7 +29,7 @@ pub(super) struct Proxy {
     pub(super) url: String,
     pub(super) calls: RecordedCalls,
     pub(super) driver: ProxiedDriver,
-    _server: JoinSet<std::io::Result<()>>,
+    _server: JoinSet<()>,
 }
 
 impl Proxy {
@@ -38,15 +40,21 @@ impl Proxy {
     pub(super) async fn start(driver_url: &str) -> Result<Self, Box<dyn std::error::Error>> {
         let driver = ProxiedDriver::at(driver_url)
             .map_err(|error| format!("--driver-url {driver_url}: {error}"))?;
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        let url = format!("http://{}", listener.local_addr()?);
+        let listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into()).await?;
+        let url = format!("http://{}", listener.addr());
         let webhooks = Router::new()
             .route("/{webhook}", post(forward))
             .layer(DefaultBodyLimit::max(LONGEST))
             .with_state(driver.clone());
         let (webhooks, calls) = record_calls(webhooks);
+        let webhooks = TowerToHyperService::new(webhooks);
+        let forbidden = |why| error(StatusCode::FORBIDDEN, why);
         let mut server = JoinSet::new();
-        server.spawn(async move { axum::serve(listener, webhooks).await });
+        server.spawn(async move {
+            listener
+                .serve(|_| webhooks.clone(), Some(forbidden), pending())
+                .await;
+        });
         Ok(Self {
             url,
             calls,
@@ -96,9 +104,10 @@ async fn forward(
             let json = [(header::CONTENT_TYPE, "application/json")];
             (status, json, response.body).into_response()
         }
-        Err(error) => {
-            let body = json!({"error": error.to_string()}).to_string();
-            (StatusCode::BAD_GATEWAY, body).into_response()
-        }
+        Err(why) => error(StatusCode::BAD_GATEWAY, why.to_string()),
     }
+}
+
+fn error(status: StatusCode, why: String) -> Response {
+    (status, json!({"error": why}).to_string()).into_response()
 }

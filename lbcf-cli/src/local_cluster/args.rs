@@ -15,6 +15,11 @@ pub(crate) struct LocalClusterArgs {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8001")]
     pub(super) listen: SocketAddr,
 
+    /// Host name by which clients may call a loopback address without TLS, beside localhost and loopback
+    /// addresses; a web page that calls by any other gets 403
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    allow_host: Vec<String>,
+
     /// Store the cluster in this folder; by default it is lost when the command ends
     #[arg(long, value_name = "DIR")]
     pub(super) data_dir: Option<PathBuf>,
@@ -142,6 +147,7 @@ impl LocalClusterArgs {
         }
         Ok(ServeOptions {
             listen: self.listen,
+            allow_hosts: self.allow_host.clone(),
             tls,
             token,
             ..ServeOptions::default()
@@ -201,6 +207,7 @@ mod tests {
             "--tls",
             "--tls-san=a.example,10.0.0.1",
             "--token=s3cret",
+            "--allow-host=a,b",
         ]);
         let cluster = args.cluster();
         assert_eq!(cluster.nodes.len(), 300);
@@ -212,6 +219,7 @@ mod tests {
         let names = vec!["a.example".to_owned(), "10.0.0.1".to_owned()];
         assert_eq!(serving.tls, Some(Tls::SelfSignedCa { names }));
         assert_eq!(serving.token, Some(Token::new("s3cret").unwrap()));
+        assert_eq!(serving.allow_hosts, ["a", "b"]);
         assert!(!format!("{args:?}{serving:?}").contains("s3cret"));
     }
 

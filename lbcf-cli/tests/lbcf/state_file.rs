@@ -77,7 +77,7 @@ fn ensure(address: &str, weight: u64) -> bool {
     );
     let length = body.len();
     let request = format!(
-        "POST /ensureBackend HTTP/1.1\r\nhost: mock\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+        "POST /ensureBackend HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
     );
     let mut reply = String::new();
     let sent = TcpStream::connect(address).and_then(|mut stream| {

@@ -62,6 +62,11 @@ pub struct HealthArgs {
     /// selects a free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:11029")]
     pub health_address: Listen,
+
+    /// Host name by which clients may call that address if it is a loopback address, beside localhost and
+    /// loopback addresses; a web page that calls by any other gets 403
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub allow_host: Vec<String>,
 }
 
 #[cfg(test)]

@@ -111,6 +111,13 @@ impl HealthServer {
         })
     }
 
+    /// Names by which clients may call a loopback address, beside `localhost` and loopback addresses.
+    #[must_use]
+    pub fn allow_hosts(mut self, names: Vec<String>) -> Self {
+        self.listener = self.listener.allow_hosts(names);
+        self
+    }
+
     /// The address that it is bound to.
     #[must_use]
     pub const fn addr(&self) -> SocketAddr {
@@ -121,7 +128,10 @@ impl HealthServer {
     pub async fn serve(self, health: Health) {
         let service = TowerToHyperService::new(router(health));
         let listener = self.listener.limits(self.limits);
-        listener.serve(|_| service.clone(), pending()).await;
+        let forbidden = |why| (StatusCode::FORBIDDEN, why).into_response();
+        listener
+            .serve(|_| service.clone(), Some(forbidden), pending())
+            .await;
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) use webhook_configurations::ConfigurationName;
 use crate::api::ObjectKey;
 use crate::process::api_server::ApiServer;
 use axum::Router;
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
 use futures::future::{Either, FutureExt as _};
 use hyper_util::service::TowerToHyperService;
 use jiff::Timestamp;
@@ -139,7 +141,10 @@ impl Server {
                 drain: Some(DRAIN),
                 ..Limits::default()
             });
-            let connections = listener.serve(|_| service.clone(), stop.clone()).await;
+            let forbidden = |why| (StatusCode::FORBIDDEN, why).into_response();
+            let connections = listener
+                .serve(|_| service.clone(), Some(forbidden), stop.clone())
+                .await;
             connections.finish_within(SHUTDOWN).await;
         };
         let (rotation, serving) = (pin!(rotation), pin!(serving));

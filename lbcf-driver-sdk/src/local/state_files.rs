@@ -5,6 +5,7 @@ mod replace;
 mod tests;
 
 use crate::HookError;
+use lbcf_serving::private_file;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -58,13 +59,14 @@ pub struct StateFiles<S> {
 }
 
 impl<S: Serialize + DeserializeOwned> StateFiles<S> {
-    /// Creates the folder, and locks it against other drivers until this is dropped or the process ends.
+    /// Creates the folder, for its owner alone: where the program is another user's, create it before. Locks it
+    /// against other drivers until this is dropped or the process ends.
     ///
     /// # Errors
     /// Those of the file system; `WouldBlock` if another driver uses the folder.
     pub fn open(folder: impl Into<PathBuf>, extension: &str) -> io::Result<Self> {
         let folder = folder.into();
-        fs::create_dir_all(&folder)?;
+        private_file::create_folder(&folder)?;
         let path = folder.join(".lbcf.lock");
         let lock = fs::File::create(&path)?;
         lock.try_lock().map_err(|error| match error {

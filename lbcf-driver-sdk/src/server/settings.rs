@@ -45,6 +45,16 @@ pub struct Settings {
     ))]
     pub listen: SocketAddr,
 
+    /// Host name by which clients may call a loopback address without TLS, beside localhost and loopback
+    /// addresses; a web page that calls by any other gets 403
+    #[cfg_attr(feature = "cli", arg(
+        long = "allow-host", help_heading = HEADING,
+        env = "LBCF_DRIVER_ALLOW_HOST",
+        value_name = "NAME",
+        value_delimiter = ','
+    ))]
+    pub allow_hosts: Vec<String>,
+
     /// Path below which the webhooks are, such as /lbcf [default: none]
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
@@ -227,6 +237,7 @@ impl Default for Settings {
         let limits = Limits::default();
         Self {
             listen: (Ipv4Addr::LOCALHOST, 8080).into(),
+            allow_hosts: Vec::new(),
             path_prefix: String::new(),
             tls_cert: None,
             tls_key: None,

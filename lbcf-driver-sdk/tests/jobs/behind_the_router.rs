@@ -84,7 +84,7 @@ async fn a_hang_up_and_a_repeat_lead_to_one_creation() {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let body = create("1", "a").to_string();
     let head = format!(
-        "POST {CREATE} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST {CREATE} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
     stream.write_all(head.as_bytes()).await.unwrap();

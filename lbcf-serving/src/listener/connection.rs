@@ -2,6 +2,7 @@
 
 use super::activity::Connection;
 use super::body::GuardedBody;
+use super::foreign_pages;
 use super::limits::Limits;
 use super::timed_io::TimedIo;
 use crate::tls::{Current, ServerTls};
@@ -30,10 +31,12 @@ const LAST_BYTES: Duration = Duration::from_millis(500);
 const DISCARD: u64 = 64 << 10;
 
 /// The settings of a listener, for each of its connections.
-pub(super) struct Settings {
+pub(super) struct Settings<B> {
     pub(super) tls: Option<Arc<ServerTls>>,
     pub(super) not_tls: &'static [u8],
     pub(super) limits: Limits,
+    pub(super) hosts: Option<Vec<String>>,
+    pub(super) refuse: Option<fn(String) -> Response<B>>,
 }
 
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
@@ -43,7 +46,7 @@ pub(super) async fn serve_connection<S, B>(
     stream: TcpStream,
     service: S,
     connection: &Connection,
-    settings: &Settings,
+    settings: &Settings<B>,
 ) where
     S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
     S::Future: Send + 'static,
@@ -54,16 +57,15 @@ pub(super) async fn serve_connection<S, B>(
 {
     // Responses are small: waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
-    let limits = settings.limits;
     let closing = connection.closing();
     let Some(tls) = &settings.tls else {
         let close = closing.cancelled();
-        return requests(stream, reset, service, connection, limits, close).await;
+        return requests(stream, reset, service, connection, settings, close).await;
     };
     let mut current = tls.subscribe();
     let Current { config, client_cas } = current.borrow_and_update().clone();
     let opening = timeout(
-        limits.handshake,
+        settings.limits.handshake,
         handshake(stream, config.into(), settings.not_tls),
     );
     let opened = tokio::select! {
@@ -89,7 +91,8 @@ pub(super) async fn serve_connection<S, B>(
     };
     let reset = |stream: &TlsStream<TcpStream>| reset(stream.get_ref().0);
     // In a box, so that connections without TLS do not have room for it.
-    Box::pin(requests(stream, reset, service, connection, limits, close)).await;
+    let served = requests(stream, reset, service, connection, settings, close);
+    Box::pin(served).await;
 }
 
 /// Makes the end of a stream a reset, which discards what was not sent.
@@ -126,7 +129,7 @@ async fn requests<I, S, B>(
     reset: fn(&I),
     service: S,
     connection: &Connection,
-    limits: Limits,
+    settings: &Settings<B>,
     close: impl Future<Output = ()>,
 ) where
     I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -135,14 +138,23 @@ async fn requests<I, S, B>(
     B: Body + Unpin + 'static,
     B::Error: Into<BoxError>,
 {
+    let limits = settings.limits;
     let reuse_until = limits
         .lifetime
         .map(|lifetime| Instant::now() + lifetime / 2);
     let service = service_fn(move |request| {
         let active = connection.begin();
-        let response = service.call(request);
+        let refusal = settings.refuse.and_then(|refuse| {
+            let checked = foreign_pages::check(&request, settings.hosts.as_deref());
+            checked.err().map(refuse)
+        });
+        let response = refusal.map_or_else(|| Ok(service.call(request)), Err);
         async move {
-            let mut response = response.await?.map(|body| GuardedBody::new(body, active));
+            let response = match response {
+                Ok(response) => response.await?,
+                Err(refusal) => refusal,
+            };
+            let mut response = response.map(|body| GuardedBody::new(body, active));
             if reuse_until.is_some_and(|until| until <= Instant::now()) {
                 let close = HeaderValue::from_static("close");
                 response.headers_mut().insert(CONNECTION, close);

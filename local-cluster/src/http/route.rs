@@ -41,6 +41,12 @@ pub(crate) fn unauthorized(request: &Request) -> Response {
     }
 }
 
+/// The response to a request that a browser makes for another site.
+pub(crate) fn forbidden(why: String) -> Response {
+    let error = ApiError::with_reason(403, "Forbidden", format!("forbidden: {why}"));
+    response::error(Encoding::Json, &error)
+}
+
 async fn handle(State(cluster): State<Arc<Cluster>>, request: Request) -> Response {
     let method = request.method().clone();
     let path = request.uri().path().to_owned();

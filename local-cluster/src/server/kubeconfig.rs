@@ -6,6 +6,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use lbcf_serving::private_file;
 use serde_json::Value;
 
 use super::options::Token;
@@ -60,11 +61,7 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
+    let mut file = private_file::options().create_new(true).open(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }

@@ -16,6 +16,9 @@ use crate::error::Error;
 pub struct ServeOptions {
     /// The address to listen on (default 127.0.0.1); port 0 is a free one.
     pub listen: SocketAddr,
+    /// Host names by which clients may call a loopback address without TLS, beside `localhost` and
+    /// loopback addresses. A web page that calls by any other gets 403.
+    pub allow_hosts: Vec<String>,
     /// The certificate; without one the API is served over plain HTTP.
     pub tls: Option<Tls>,
     /// The bearer token that clients must send. Without one every client may do everything; with one,
@@ -32,6 +35,7 @@ impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            allow_hosts: Vec::new(),
             tls: None,
             token: None,
             limits: Limits {

@@ -13,6 +13,8 @@ mod log;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use lbcf_serving::private_file;
+
 use self::lock::{Lock, WatchedFile};
 pub(crate) use self::log::Unreadable;
 use self::log::{Contents, FILE, Log};
@@ -38,19 +40,11 @@ struct Open {
     _lock: Lock,
 }
 
-/// Creates the directory, accessible to its owner only because it contains Secrets.
-fn create_directory(directory: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory)
-}
-
 impl Disk {
     /// Opens or creates a directory and reads its contents. Revisions start after `first`.
     pub(super) fn open(directory: &Path, first: u64) -> Result<(Self, Contents), OpenError> {
-        create_directory(directory)?;
+        // Its objects include Secrets.
+        private_file::create_folder(directory)?;
         let lock = Lock::take(directory)?;
         let (path, old) = (directory.join(FILE), directory.join(OLD_FILE));
         if old.exists() && !path.exists() {

@@ -52,13 +52,13 @@ async fn heads_have_a_deadline() {
     let (_cluster, server) = served(options).await;
     let mut silent = connect(server.addr()).await;
     let mut half = connect(server.addr()).await;
-    half.write_all(b"GET /livez HTTP/1.1\r\nHost: x\r\n")
+    half.write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n")
         .await
         .unwrap();
     // On a busy machine a whole head may miss the deadline, too.
     let served = || async {
         let mut idle = connect(server.addr()).await;
-        let request = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
+        let request = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
         idle.write_all(request).await.ok()?;
         let mut first = [0; 12];
         idle.read_exact(&mut first).await.ok()?;
@@ -120,7 +120,8 @@ async fn where_all_connections_have_requests_the_oldest_watch_ends_for_a_new_one
         ..ServeOptions::default()
     };
     let (_cluster, server) = served(options).await;
-    let watch = "GET /api/v1/configmaps?watch=true&resourceVersion=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    let watch =
+        "GET /api/v1/configmaps?watch=true&resourceVersion=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let mut watches = Vec::new();
     for _ in 0..2 {
         let mut stream = connect(server.addr()).await;
@@ -186,7 +187,7 @@ async fn large_bodies_share_a_budget_and_small_ones_need_none() {
     let path = "/api/v1/namespaces/default/configmaps";
     let mut slow = connect(server.addr()).await;
     let head = "Content-Length: 1000000\r\n\r\n{";
-    let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{head}");
+    let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}");
     slow.write_all(head.as_bytes()).await.unwrap();
     slow.write_all(&[b' '; 700_000]).await.unwrap();
     // One byte more than a small body: the server has read all of it when it refuses, so that it

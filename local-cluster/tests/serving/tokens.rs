@@ -47,6 +47,48 @@ async fn without_the_token_there_is_health_and_version_and_no_more() {
 }
 
 #[tokio::test]
+async fn d103_pages_of_other_sites_are_forbidden() {
+    let options = ServeOptions {
+        allow_hosts: vec!["cluster.example".to_owned()],
+        ..ServeOptions::default()
+    };
+    let (cluster, server) = served(options).await;
+    let request = |path: &str, name: &str, value: &str| {
+        let head = get(path, "").replace("GET", "POST");
+        match name {
+            "Host" => head.replace("localhost", value),
+            _ => head.replace("Connection", &format!("{name}: {value}\r\nConnection")),
+        }
+    };
+    for (name, value, is_refused) in [
+        ("Host", "evil.example", true),
+        ("Host", "127.0.0.1.evil.example", true),
+        ("Origin", "https://evil.example", true),
+        ("Origin", "null", true),
+        ("Sec-Fetch-Site", "cross-site", true),
+        ("Host", "cluster.example", false),
+        ("Origin", "http://localhost", false),
+        ("Sec-Fetch-Site", "none", false),
+        ("Content-Type", "text/plain", false),
+    ] {
+        for path in ["/api/v1/namespaces", "/livez", "/nope"] {
+            let (code, body) = status(server.addr(), request(path, name, value)).await;
+            assert_eq!(code == 403, is_refused, "{path} {name}: {value}: {body}");
+            if is_refused {
+                assert_eq!(
+                    (&body["kind"], &body["reason"]),
+                    (&"Status".into(), &"Forbidden".into())
+                );
+                let message = body["message"].as_str().unwrap();
+                let begins = format!("forbidden: {name}: {value:?}: ");
+                assert!(message.starts_with(&begins), "{message}");
+            }
+        }
+    }
+    assert_eq!(cluster.requests().count(|key| key.verb == "create"), 4);
+}
+
+#[tokio::test]
 async fn the_kubeconfig_has_all_that_a_client_needs() {
     let (_cluster, server) = served(secured("a\"b\\c:#")).await;
     let kubeconfig = server.kubeconfig();

@@ -43,10 +43,16 @@ fn endpoints_without_a_password_are_on_loopback() {
 
 #[test]
 fn flags_reach_the_options() {
-    let args = ["lbcf", "--stage-duration", "2s", "--journal-size", "7"];
+    let args = [
+        "lbcf",
+        "--stage-duration=2s",
+        "--journal-size=7",
+        "--allow-host=a,b",
+    ];
     let options = MockOptions::from(&Command::parse_from(args).args);
     assert_eq!(options.stage_duration, Duration::from_secs(2));
     assert_eq!(options.journal_size, 7);
+    assert_eq!(options.allow_hosts, ["a", "b"]);
 }
 
 fn parsed(flags: &[&str]) -> MockDriverArgs {
@@ -152,6 +158,12 @@ fn a_cloud_begins_with_its_seed_and_continues_with_its_file() {
     assert_eq!(ids(&next), [""; 0], "it continues");
     next.reset();
     assert_eq!(ids(&next), ["lb-7"], "a reset returns to the seed");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(&kept).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "its owner alone may read it");
+    }
     std::fs::write(&kept, "{").unwrap();
     let damaged = start().unwrap_err().to_string();
     assert!(

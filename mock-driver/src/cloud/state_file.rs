@@ -3,6 +3,7 @@
 
 use crate::resources::CloudState;
 use crate::strict;
+use lbcf_serving::private_file;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -67,7 +68,7 @@ fn replace(path: &Path, document: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let new = path.with_file_name(name);
-    let mut file = File::create(&new)?;
+    let mut file = private_file::options().open(&new)?;
     file.write_all(document)?;
     file.sync_all()?;
     fs::rename(&new, path)?;

@@ -84,7 +84,8 @@ pub(super) async fn serve(
             }
         })
     };
-    let connections = listener.serve(make_service, context.closed.cancelled());
+    // Names and pages are the backends' matter.
+    let connections = listener.serve(make_service, None, context.closed.cancelled());
     connections.await.abort().await;
     Ok(())
 }

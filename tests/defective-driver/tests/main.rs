@@ -97,7 +97,7 @@ async fn a_driver_that_bad_json_crashes_stops_listening() {
     let server = MockServer::start_with(Cloud::empty(), any_port, MockOptions::default(), defects);
     let server = server.await.unwrap();
     let mut stream = TcpStream::connect(server.addr()).await.unwrap();
-    let request = b"POST /ensureBackend HTTP/1.1\r\nhost: mock\r\ncontent-length: 1\r\n\r\n{";
+    let request = b"POST /ensureBackend HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\n\r\n{";
     stream.write_all(request).await.unwrap();
     let limit = Duration::from_secs(10);
     timeout(limit, server.crashed()).await.unwrap();

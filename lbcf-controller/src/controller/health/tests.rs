@@ -59,7 +59,7 @@ impl Served {
     }
 
     async fn get(&self, path: &str) -> (u16, String) {
-        self.send(&format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n"))
+        self.send(&format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"))
             .await
     }
 
@@ -177,8 +177,30 @@ async fn u49_nothing_else_is_served() {
     for path in ["/", "/debug/pprof/", "/debug/pprof/heap", "/metrics/x"] {
         assert_eq!(served.get(path).await.0, 404, "{path}");
     }
-    let post = "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n";
+    let post = "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n";
     assert_eq!(served.send(post).await.0, 405);
+}
+
+#[tokio::test]
+async fn d103_pages_of_other_sites_are_refused() {
+    let served = Served::new().await;
+    for (path, served_status) in [("/healthz", 200), ("/metrics", 200), ("/none", 404)] {
+        for (headers, names) in [
+            ("Host: evil.example", "Host: \"evil.example\": "),
+            ("Host: a\r\nOrigin: null", "Host: \"a\": "),
+            ("Host: localhost\r\nOrigin: null", "Origin: \"null\": "),
+            (
+                "Sec-Fetch-Site: cross-site",
+                "Sec-Fetch-Site: \"cross-site\": ",
+            ),
+        ] {
+            let request = format!("GET {path} HTTP/1.1\r\n{headers}\r\nConnection: close\r\n\r\n");
+            let (status, why) = served.send(&request).await;
+            assert_eq!(status, 403, "{path} {headers}");
+            assert!(why.starts_with(names), "{why}");
+        }
+        assert_eq!(served.get(path).await.0, served_status, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -123,3 +123,16 @@ fn a_folder_belongs_to_one_driver_until_that_ends() {
     StateFiles::<Ports>::open(dir.path(), "cfg").unwrap();
     assert!(StateFiles::<Ports>::open(PathBuf::from("/dev/null/x"), "cfg").is_err());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_did_not_exist_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempdir().unwrap();
+    let folder = dir.path().join("a/b");
+    let _files = StateFiles::<Ports>::open(&folder, "cfg").unwrap();
+    for folder in [dir.path().join("a"), folder] {
+        let mode = fs::metadata(&folder).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{}", folder.display());
+    }
+}

@@ -2,10 +2,13 @@
 
 use super::probes::Readiness;
 use super::surface::Surface;
+use crate::server::reject::reject;
 use crate::server::{RunningHooks, ServerError, Settings};
 use axum::Router;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
 use hyper_util::service::TowerToHyperService;
-use lbcf_serving::listener::{Connections, Limits, Listener};
+use lbcf_serving::listener::{Connections, Listener};
 use lbcf_serving::signals::Signals;
 use lbcf_serving::tls::ReloadingTls;
 use std::fmt;
@@ -61,10 +64,10 @@ pub(super) async fn listen(
     (ready, hooks): (Readiness, RunningHooks),
 ) -> Result<BoundServer, ServerError> {
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let mut main = open(settings.listen, settings.limits()).await?;
+    let mut main = open(settings.listen, settings).await?;
     let url = format!("{scheme}://{}{}", main.addr(), surface.prefix.as_str());
     let probes = match settings.probes_on {
-        Some(addr) => Some((open(addr, settings.limits()).await?, surface.probes)),
+        Some(addr) => Some((open(addr, settings).await?, surface.probes)),
         None => None,
     };
     let mut watching = None;
@@ -84,10 +87,15 @@ pub(super) async fn listen(
     })
 }
 
-async fn open(addr: SocketAddr, limits: Limits) -> Result<Listener, ServerError> {
+async fn open(addr: SocketAddr, settings: &Settings) -> Result<Listener, ServerError> {
     let listener = Listener::bind(addr).await;
     let listener = listener.map_err(|source| ServerError::Listen { addr, source })?;
-    Ok(listener.limits(limits))
+    let listener = listener.allow_hosts(settings.allow_hosts.clone());
+    Ok(listener.limits(settings.limits()))
+}
+
+fn forbidden(why: String) -> Response {
+    reject(StatusCode::FORBIDDEN, why).into_response()
 }
 
 async fn serve(
@@ -95,7 +103,9 @@ async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Connections {
     let service = TowerToHyperService::new(router);
-    listener.serve(|_| service.clone(), stop).await
+    listener
+        .serve(|_| service.clone(), Some(forbidden), stop)
+        .await
 }
 
 impl BoundServer {

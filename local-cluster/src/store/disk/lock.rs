@@ -1,8 +1,10 @@
 //! Locks a data directory, and detects a replaced database file.
 
-use std::fs::{self, OpenOptions, TryLockError};
+use std::fs::{self, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+
+use lbcf_serving::private_file;
 
 use crate::store::OpenError;
 
@@ -12,11 +14,7 @@ pub(super) struct Lock(fs::File);
 
 impl Lock {
     pub(super) fn take(directory: &Path) -> Result<Self, OpenError> {
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(directory.join("lock"))?;
+        let file = private_file::options().open(directory.join("lock"))?;
         match file.try_lock() {
             Ok(()) => Ok(Self(file)),
             Err(TryLockError::WouldBlock) => Err(OpenError::InUse),

@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
 
+use lbcf_serving::private_file;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -178,9 +179,7 @@ impl Log {
     /// Replaces the log of a directory by one with these contents.
     pub(super) fn compact(directory: &Path, contents: &Contents) -> io::Result<Self> {
         let (next, path) = (directory.join(NEXT_FILE), directory.join(FILE));
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(true).write(true);
-        let mut writer = BufWriter::new(options.open(&next)?);
+        let mut writer = BufWriter::new(private_file::options().open(&next)?);
         let mut write = |line: &[u8]| {
             writer.write_all(line)?;
             writer.write_all(b"\n")

@@ -320,13 +320,15 @@ fn writes_to_a_deleted_directory_fail() {
 
 #[cfg(unix)]
 #[test]
-fn the_directory_is_accessible_to_its_owner_only() {
+fn the_directory_and_its_files_are_accessible_to_their_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
     let directory = TempDirectory::new();
     let _store = directory.store();
-    let mode = std::fs::metadata(&directory.0)
-        .unwrap()
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o777, 0o700);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&directory.0), 0o700);
+    // In a directory that exists, the files have to protect themselves.
+    for entry in fs::read_dir(&directory.0).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
 }
