@@ -49,5 +49,6 @@ mod shared;
 mod sizes;
 mod start;
 mod takeover;
+mod tenants;
 mod traffic;
 mod waiting;

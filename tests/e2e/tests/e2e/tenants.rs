@@ -1,0 +1,281 @@
+//! What a tenant writes in its namespace changes nothing of another's (ADR 13).
+
+use kube::ResourceExt;
+use lbcf_controller::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, NamespacedKind, crds};
+use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE, OWN_DRIVER};
+use lbcf_e2e::{DriverProxy, World, until, until_is};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+
+const GREEN: &str = "lbcf-e2e-green";
+
+/// The texts in specs that name something outside of the object: in its namespace, in kube-system, or in the cloud.
+const ELSEWHERE: &str = "
+    LoadBalancerDriver url serviceClass.name
+    LoadBalancer lbDriver lbSpec.* scope.[]
+    BackendGroup lbName loadBalancers.[] deregisterWebhook.driverName pods.byName.[] pods.byLabel.except.[]
+    BackendGroup pods.byLabel.selector.* service.name service.nodeSelector.* service.zones.[] static.[]
+    BackendRecord lbDriver lbName lbInfo.* staticAddr podBackend.name serviceBackend.name serviceBackend.nodeName
+    BackendRecord endpointBackend.service endpointBackend.address
+    Bind loadBalancers.[].driver loadBalancers.[].spec.* deregisterWebhook.driverName pods.byName.[] pods.byLabel.except.[]
+    Bind pods.byLabel.selector.* service.name service.nodeSelector.* service.zones.[]
+";
+
+/// The other texts: settings of the object itself.
+const OWN: [&str; 20] = [
+    "acceptDryRunCall",
+    "addressFamilies.[]",
+    "addressType",
+    "annotations",
+    "attributes.*",
+    "deregisterPolicy",
+    "driverType",
+    "failurePolicy",
+    "groupParameters",
+    "ingress",
+    "lbAttributes.*",
+    "minPeriod",
+    "mode",
+    "name",
+    "parameters.*",
+    "policy",
+    "policyAnnotations",
+    "protocol",
+    "serviceClass",
+    "timeout",
+];
+
+/// The paths of all texts below a schema.
+fn texts(schema: &Value, path: &str, found: &mut BTreeSet<String>) {
+    let below = |step: &str| match path {
+        "" => step.to_owned(),
+        path => format!("{path}.{step}"),
+    };
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        texts(property, &below(name), found);
+    }
+    for (step, inner) in [("[]", "items"), ("*", "additionalProperties")] {
+        if schema[inner].is_object() {
+            texts(&schema[inner], &below(step), found);
+        }
+    }
+    let is_text =
+        schema["type"] == "string" || schema["x-kubernetes-preserve-unknown-fields"] == true;
+    if is_text || schema["x-kubernetes-int-or-string"] == true {
+        found.insert(path.to_owned());
+    }
+}
+
+#[test]
+fn every_text_of_a_spec_is_known_to_name_something_elsewhere_or_not() {
+    let mut elsewhere: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for line in ELSEWHERE.lines().filter(|line| !line.trim().is_empty()) {
+        let mut words = line.split_whitespace();
+        elsewhere
+            .entry(words.next().unwrap())
+            .or_default()
+            .extend(words);
+    }
+    for crd in crds() {
+        let kind = crd.spec.names.kind.as_str();
+        let version = serde_json::to_value(&crd.spec.versions[0]).unwrap();
+        let mut found = BTreeSet::new();
+        texts(
+            &version["schema"]["openAPIV3Schema"]["properties"]["spec"],
+            "",
+            &mut found,
+        );
+        let named = &elsewhere[kind];
+        let unknown = found.iter().filter(|path| {
+            let is_own =
+                |own: &&str| path.split('.').any(|step| step == *own) || path.ends_with(*own);
+            !named.contains(path.as_str()) && !OWN.iter().any(|own| is_own(&own))
+        });
+        let unknown: Vec<_> = unknown.collect();
+        assert!(
+            unknown.is_empty(),
+            "{kind}: does it name something elsewhere? {unknown:?}"
+        );
+        let gone: Vec<_> = named
+            .iter()
+            .filter(|path| !found.contains(**path))
+            .collect();
+        assert!(gone.is_empty(), "{kind} has no such texts: {gone:?}");
+    }
+}
+
+/// All objects of LBCF in the namespace, with their versions.
+async fn objects(world: &World) -> BTreeMap<String, Value> {
+    async fn of<K>(world: &World, objects: &mut BTreeMap<String, Value>)
+    where
+        K: NamespacedKind + Serialize + DeserializeOwned + Clone + Debug,
+    {
+        let list = world
+            .api::<K>(NAMESPACE)
+            .list(&Default::default())
+            .await
+            .unwrap();
+        let named = list
+            .items
+            .iter()
+            .map(|it| (it.name_any(), serde_json::to_value(it).unwrap()));
+        objects.extend(named);
+    }
+    let mut objects = BTreeMap::new();
+    of::<LoadBalancer>(world, &mut objects).await;
+    of::<BackendGroup>(world, &mut objects).await;
+    of::<BackendRecord>(world, &mut objects).await;
+    of::<Bind>(world, &mut objects).await;
+    objects
+}
+
+/// Registers a pod of the tenant: the controller has then seen what was written before.
+async fn until_seen(world: &World, number: usize) {
+    let group = format!("fence-{number}");
+    let mut object = manifests::group(&group, &["fence"]);
+    object.metadata.namespace = Some(GREEN.into());
+    object
+        .spec
+        .pods
+        .as_mut()
+        .unwrap()
+        .by_label
+        .as_mut()
+        .unwrap()
+        .selector = BTreeMap::from([("fence".to_owned(), number.to_string())]);
+    let mut pod = manifests::pod(&group);
+    pod.metadata.namespace = Some(GREEN.into());
+    pod.metadata.labels = Some(BTreeMap::from([("fence".to_owned(), number.to_string())]));
+    world.create(&object).await;
+    world.create(&pod).await;
+    until(&format!("{group} is registered"), async || {
+        let group = world.api::<BackendGroup>(GREEN).get(&group).await.unwrap();
+        (group.status?.registered_backends == 1).then_some(())
+    })
+    .await;
+}
+
+/// What the tenant writes, by its own users or its own controllers, to reach another's load balancer and backends.
+async fn attack(world: &World) {
+    let lb_info = {
+        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+        lb.status.unwrap().lb_info
+    };
+    let own = |lb: &str| {
+        let mut lb = manifests::load_balancer(lb);
+        lb.metadata.namespace = Some(GREEN.into());
+        lb
+    };
+    world.create(&own("fence")).await;
+    // The same load balancer in the cloud, and a driver of the other namespace.
+    let mut same = own("same");
+    same.spec.lb_spec = lb_info.clone();
+    same.spec.scope = vec!["*".into()];
+    world.create(&same).await;
+    let mut other = own("other-driver");
+    other.spec.lb_driver = OWN_DRIVER.into();
+    world.create(&other).await;
+    // Its load balancer by name, its pods by name, label and address.
+    let group = |name: &str| {
+        let mut group = manifests::group(name, &[LB, "same", "other-driver"]);
+        group.metadata.namespace = Some(GREEN.into());
+        group
+    };
+    world.create(&group(GROUP)).await;
+    let mut named = group("named");
+    named.spec.pods.as_mut().unwrap().by_label = None;
+    named.spec.pods.as_mut().unwrap().by_name = vec!["web-0".into(), "web-1".into()];
+    world.create(&named).await;
+    let mut addresses = group("addresses");
+    addresses.spec.pods = None;
+    addresses.spec.static_addresses = world.bound();
+    world.create(&addresses).await;
+    let mut bind = manifests::bind(BIND, &["a"]);
+    bind.metadata.namespace = Some(GREEN.into());
+    bind.spec.load_balancers[0].spec = lb_info;
+    world.create(&bind).await;
+    // Records with the identity, the owner, the labels and the signature of the other's.
+    let records = world
+        .api::<BackendRecord>(NAMESPACE)
+        .list(&Default::default())
+        .await
+        .unwrap();
+    for (number, record) in records.items.into_iter().enumerate() {
+        let mut forged = record.clone();
+        forged.metadata.namespace = Some(GREEN.into());
+        forged.metadata.resource_version = None;
+        forged.metadata.uid = None;
+        forged.metadata.creation_timestamp = None;
+        if number == 0 {
+            forged.metadata.owner_references = None;
+        }
+        world.create(&forged).await;
+        let name = forged.name_any();
+        // Without one, the controller has deleted it already.
+        let status = json!({"status": record.status});
+        let patch = kube::api::Patch::Merge(status);
+        let api = world.api::<BackendRecord>(GREEN);
+        let _ = api.patch_status(&name, &Default::default(), &patch).await;
+    }
+}
+
+/// No call for the tenant's objects is about the other's load balancer, but the one that asks for it.
+fn assert_calls_apart(proxy: &DriverProxy, lb_info: &Value) {
+    for call in proxy.calls() {
+        let is_of_tenant = call.body["namespace"] == GREEN;
+        assert!(!is_of_tenant || call.body["lbInfo"] != *lb_info, "{call:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_tenant_writes_changes_nothing_of_another() {
+    let (world, proxy, _controller) = World::behind_proxy(World::quick()).await;
+    world.create_pods(2).await;
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    world.create(&manifests::bind(BIND, &["a"])).await;
+    until_is("backends", 4, async || world.targets_count()).await;
+    world.until_counts(GROUP, [2; 4]).await;
+    world.create_namespace(GREEN).await;
+    let before = objects(&world).await;
+    let lb_info = before[LB]["status"]["lbInfo"].clone();
+    assert!(lb_info.is_object());
+
+    attack(&world).await;
+    until_seen(&world, 1).await;
+    assert_eq!(objects(&world).await, before);
+    assert_calls_apart(&proxy, &lb_info);
+
+    let changed = json!({"spec": {"parameters": {"weight": "1"}}});
+    for group in [GROUP, "named", "addresses"] {
+        world
+            .patch::<BackendGroup>(GREEN, group, changed.clone())
+            .await;
+    }
+    let records = world
+        .api::<BackendRecord>(GREEN)
+        .list(&Default::default())
+        .await
+        .unwrap();
+    for record in records {
+        world
+            .delete::<BackendRecord>(GREEN, &record.name_any())
+            .await;
+    }
+    for lb in ["same", "other-driver"] {
+        world.delete::<LoadBalancer>(GREEN, lb).await;
+    }
+    world.delete::<Bind>(GREEN, BIND).await;
+    for group in [GROUP, "named", "addresses"] {
+        world.delete::<BackendGroup>(GREEN, group).await;
+    }
+    until_seen(&world, 2).await;
+    world.until_deleted::<Bind>(GREEN, BIND).await;
+    world.until_deleted::<LoadBalancer>(GREEN, "same").await;
+    assert_eq!(objects(&world).await, before);
+    assert_calls_apart(&proxy, &lb_info);
+    // Those of the other tenant, and two of its own.
+    until_is("backends", 4 + 2, async || world.targets_count()).await;
+}
