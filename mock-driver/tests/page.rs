@@ -246,7 +246,7 @@ async fn d103_pages_of_other_sites_reach_nothing() {
         .await
         .unwrap();
     let addr = server.addr();
-    let own = format!("127.0.0.1\r\nOrigin: http://127.0.0.1");
+    let own = "127.0.0.1\r\nOrigin: http://127.0.0.1";
     let link = "localhost\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document";
     for path in ["/", "/_mock/state", "/_mock/page.js", "/healthz", "/none"] {
         for refused in [
@@ -262,7 +262,7 @@ async fn d103_pages_of_other_sites_reach_nothing() {
                 "{path} {refused}"
             );
         }
-        for served in ["localhost", "mock.example", &own, link] {
+        for served in ["localhost", "mock.example", own, link] {
             assert_ne!(status_of(addr, path, served).await, 403, "{path} {served}");
         }
     }
