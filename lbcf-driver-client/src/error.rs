@@ -128,8 +128,8 @@ fn is_connect(error: &(dyn Error + Send + Sync + 'static)) -> bool {
         .is_some_and(hyper_util::client::legacy::Error::is_connect)
 }
 
-/// What a response should have been, without the value that it has: it may be another server's, which the user who wrote
-/// the driver's URL must not read.
+/// The expectation that a response does not meet, without its value: it may be another server's, which the user who
+/// wrote the driver's URL must not read.
 fn expectation(error: &DecodeError) -> String {
     match error {
         DecodeError::Field { field, problem } => match problem.rsplit_once(", expected ") {

@@ -2,7 +2,6 @@
 
 use super::multi_map::MultiMap;
 use super::store::Diff;
-use super::{Index, is_in_scope};
 use crate::api::{
     Bind, Conditions, LoadBalancer, ObjectKey, StringMap, TargetLoadBalancerStatus,
     condition_types, names,
@@ -19,6 +18,27 @@ type Identity = (ObjectKey, StringMap);
 pub(super) struct Claims(MultiMap<Identity, RequestKey>);
 
 impl Claims {
+    /// Adds an object that has a load balancer, unless only objects of other namespaces have it and none of them
+    /// `admits` this one. Returns the first of those.
+    pub(super) fn add(
+        &mut self,
+        identity: Identity,
+        object: RequestKey,
+        admits: impl Fn(&RequestKey) -> bool,
+    ) -> Option<String> {
+        let namespace = &object.object().namespace;
+        let others = || self.0.get(&identity);
+        let is_admitted =
+            |other: &RequestKey| other.object().namespace == *namespace || admits(other);
+        if let Some(first) = others().next()
+            && !others().any(is_admitted)
+        {
+            return Some(first.object().namespace.to_string());
+        }
+        self.0.insert(identity, object);
+        None
+    }
+
     pub(super) fn load_balancer_changed(&mut self, key: &ObjectKey, diff: &Diff<LoadBalancer>) {
         self.0.update(diff, |lb| {
             let driver = names::resolve(&key.namespace, &lb.spec.lb_driver);
@@ -69,32 +89,46 @@ fn claims(
         .collect()
 }
 
-impl Index {
-    /// Claims a load balancer for an object, unless another namespace owns it and does not admit the object's. Returns
-    /// that namespace. A claim lasts as long as the object has the load balancer.
-    pub(crate) fn claim(
-        &mut self,
-        driver: &ObjectKey,
-        identity: StringMap,
-        object: RequestKey,
-    ) -> Option<String> {
-        let identity = (driver.clone(), identity);
-        let namespace = &object.object().namespace;
-        let admits = |other: &RequestKey| match other {
-            RequestKey::LoadBalancer(key) => {
-                let lb = self.load_balancers.find(key);
-                lb.is_some_and(|lb| is_in_scope(lb, namespace))
-            }
-            _ => false,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lb(namespace: &str) -> RequestKey {
+        RequestKey::LoadBalancer(ObjectKey::new(namespace, "lb"))
+    }
+
+    #[test]
+    fn d111_the_first_namespace_has_a_load_balancer_and_those_that_an_owner_admits() {
+        let mut claims = Claims::default();
+        let identity = (ObjectKey::new("sys", "d"), StringMap::from([("id", "1")]));
+        let nobody = |_: &RequestKey| false;
+        let mut add = |namespace, admits: fn(&RequestKey) -> bool| {
+            claims.add(identity.clone(), lb(namespace), admits)
         };
-        let others = || self.claims.0.get(&identity);
-        let first = others().next().map(|other| other.object());
-        if let Some(first) = first
-            && !others().any(|other| other.object().namespace == *namespace || admits(other))
-        {
-            return Some(first.namespace.to_string());
-        }
-        self.claims.0.insert(identity, object);
-        None
+        assert_eq!(add("blue", nobody), None);
+        assert_eq!(add("green", nobody), Some("blue".to_owned()));
+        assert_eq!(add("blue", nobody), None, "again, or another object of it");
+        assert_eq!(
+            add("green", |owner| owner.object().namespace == "blue".into()),
+            None
+        );
+        assert_eq!(add("red", nobody), Some("blue".to_owned()));
+    }
+
+    #[test]
+    fn d111_a_load_balancer_is_known_by_each_of_its_fields_and_by_all() {
+        let driver = ObjectKey::new("sys", "d");
+        let lb_info = StringMap::from([("id", "1"), ("port", "80")]);
+        let claims = claims(&driver, &lb_info, &lb("blue"));
+        let identities: Vec<_> = claims
+            .into_iter()
+            .map(|((_, identity), _)| identity)
+            .collect();
+        let field = |name, value| StringMap::from([(name, value)]);
+        assert_eq!(identities, [field("id", "1"), field("port", "80"), lb_info]);
+        assert_eq!(
+            super::claims(&driver, &StringMap::default(), &lb("blue")),
+            []
+        );
     }
 }

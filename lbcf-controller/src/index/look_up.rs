@@ -1,7 +1,7 @@
 //! The look-ups of reconciling.
 
 use super::service_classes::{claimant, is_owned};
-use super::{DriverUse, Index, Indexed, Lookup, PodView, ServiceView, binds};
+use super::{DriverUse, Index, Indexed, Lookup, PodView, ServiceView, binds, is_in_scope};
 use crate::api::names::SYSTEM_NAMESPACE;
 use crate::api::{
     BackendGroup, BackendOwner, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, ObjectKey,
@@ -100,6 +100,26 @@ impl Index {
             }
         };
         Some((names::resolve(namespace, driver), lb_info.clone()))
+    }
+
+    /// Claims a load balancer of a driver for an object, unless another namespace owns it and does not admit the
+    /// object's. Returns that namespace. A claim lasts as long as the object has the load balancer.
+    pub(crate) fn claim(
+        &mut self,
+        driver: &ObjectKey,
+        identity: StringMap,
+        object: RequestKey,
+    ) -> Option<String> {
+        let namespace = object.object().namespace.clone();
+        let load_balancers = &self.load_balancers;
+        let admits = |other: &RequestKey| match other {
+            RequestKey::LoadBalancer(key) => {
+                let lb = load_balancers.find(key);
+                lb.is_some_and(|lb| is_in_scope(lb, &namespace))
+            }
+            _ => false,
+        };
+        self.claims.add((driver.clone(), identity), object, admits)
     }
 
     /// The driver that a request for a verdict calls.

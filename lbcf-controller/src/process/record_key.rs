@@ -123,7 +123,7 @@ async fn load(api: &ApiServer, key: &ObjectKey, dry_run: bool) -> Result<RecordK
     RecordKey::of(&created).ok_or(KeyError::Invalid)
 }
 
-/// What cannot be changed of a record. Signatures that are stored depend on its form.
+/// The fields of a record that cannot change. Signatures that are stored depend on its form.
 fn identity(record: &BackendRecord) -> Vec<u8> {
     let spec = &record.spec;
     let identity = (

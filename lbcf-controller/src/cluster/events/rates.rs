@@ -1,4 +1,4 @@
-//! How many events an object and a namespace may have: who writes objects, or the driver that answers for them, makes the
+//! The number of events that an object and a namespace may have: who writes objects, or the driver that answers for them, makes the
 //! controller record events, and each is an object in the cluster for an hour.
 
 use crate::api::ObjectKey;
@@ -67,7 +67,7 @@ mod tests {
         ("BackendGroup".to_owned(), key)
     }
 
-    /// How many events of these objects are allowed at once.
+    /// The number of events of these objects that are allowed at once.
     fn allowed(rates: &mut EventRates, namespace: &str, objects: u32, now: Instant) -> usize {
         let events = (0..100_000).map(|number| object(namespace, number % objects));
         events.filter(|it| rates.allow(it.clone(), now)).count()

@@ -90,18 +90,12 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
     let status = record.status.clone().unwrap_or_default();
     let has_finalizer = record.has_finalizer(FINALIZER_BACKEND_RECORD);
     if !state.is_own {
-        return match (record.is_deleting(), state.ownership) {
-            (true, _) if has_finalizer => RecordAction::RemoveFinalizer,
-            (true, _) => RecordAction::AwaitChange,
-            (false, Ownership::Ownerless) => decide_ownerless(state),
-            (false, _) => RecordAction::Wait(RecordWait::NotCreatedByController),
-        };
+        return decide_foreign(state, has_finalizer);
     }
     if record.is_deleting() {
-        return if has_finalizer {
-            decide_deletion(state, &status)
-        } else {
-            RecordAction::AwaitChange
+        return match has_finalizer {
+            true => decide_deletion(state, &status),
+            false => RecordAction::AwaitChange,
         };
     }
     if !has_finalizer {
@@ -151,6 +145,15 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
         injected_info: status.injected_info.to_wire(),
         ..EnsureBackend::default()
     })
+}
+
+fn decide_foreign(state: &RecordState, has_finalizer: bool) -> RecordAction {
+    match (state.record.is_deleting(), state.ownership) {
+        (true, _) if has_finalizer => RecordAction::RemoveFinalizer,
+        (true, _) => RecordAction::AwaitChange,
+        (false, Ownership::Ownerless) => decide_ownerless(state),
+        (false, _) => RecordAction::Wait(RecordWait::NotCreatedByController),
+    }
 }
 
 fn decide_ownerless(state: &RecordState) -> RecordAction {

@@ -10,9 +10,9 @@ use crate::runtime::{Action, Error, OperationFailure, Reporter};
 use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::{CreateLoadBalancer, DeleteLoadBalancer, EnsureLoadBalancer};
 
-/// Why the load balancer that a driver created, or adopted, cannot be this object's.
+/// The load balancer that a driver created, or adopted, cannot be this object's.
 struct Refusal {
-    /// What has to be deleted; empty if that is not this object's.
+    /// Of the load balancer that has to be deleted; empty if that is not this object's.
     identity: StringMap,
     event: &'static str,
     failure: OperationFailure,
