@@ -2,6 +2,7 @@
 
 use crate::connector::{Tcp, Within};
 use crate::error::{CallError, HttpClientError};
+use crate::exchange::ResponseLimits;
 use crate::request_body::RequestBody;
 use crate::settings::HttpClientSettings;
 use crate::token::{self, Token};
@@ -13,6 +14,7 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::Connect;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use lbcf_serving::body::BodyBudget;
 use lbcf_serving::secret::Secret;
 use lbcf_serving::tls::ClientTls;
 use lbcf_serving::watched_file::{RereadFiles, WatchedFiles};
@@ -43,6 +45,7 @@ struct Inner {
     plain: Client<Within<Tcp>, RequestBody>,
     tls: Tls,
     token: Option<Token>,
+    responses: BodyBudget,
     settings: HttpClientSettings,
 }
 
@@ -50,6 +53,12 @@ type TlsPool = Client<Within<HttpsConnector<Tcp>>, RequestBody>;
 
 /// In bytes; a system's CAs take a quarter of it.
 const MAX_CA_FILE: u64 = 1 << 20;
+
+/// The bytes of a response's head, and the most that are read of a body at a time.
+const HEAD: usize = 16 << 10;
+
+/// The memory, in bytes, of all responses of more than 64 KiB that are arriving or being decoded.
+const RESPONSES: usize = 64 << 20;
 
 /// The pool of connections over TLS.
 enum Tls {
@@ -123,12 +132,18 @@ impl HttpClient {
             plain: pooled(Within::new(Tcp::new(), settings.connect_timeout), &settings),
             tls,
             token,
+            responses: BodyBudget::new(RESPONSES.max(settings.response_limit)),
             settings,
         }))
     }
 
-    pub(crate) fn response_limit(&self) -> usize {
-        self.0.settings.response_limit
+    pub(crate) fn response_limits(&self) -> ResponseLimits<'_> {
+        let bytes = self.0.settings.response_limit;
+        ResponseLimits {
+            bytes,
+            all: RESPONSES.max(bytes),
+            budget: &self.0.responses,
+        }
     }
 
     pub(crate) async fn authorization(&self, url: &DriverUrl) -> Authorization {
@@ -208,6 +223,7 @@ where
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(settings.idle_timeout)
         .pool_max_idle_per_host(settings.idle_connections_per_host)
+        .http1_max_buf_size(HEAD)
         // Retries on another connection if one was closed before anything was sent.
         .retry_canceled_requests(true)
         .build(connector)
