@@ -75,6 +75,12 @@ pub enum CallError {
         /// The limit in bytes.
         limit: usize,
     },
+    /// Other responses have the memory for large ones; the call may be made again.
+    #[error("other responses take the {limit} bytes of memory that all large ones share")]
+    NoMemory {
+        /// The memory of all responses of more than 64 KiB, in bytes.
+        limit: usize,
+    },
 }
 
 impl CallError {

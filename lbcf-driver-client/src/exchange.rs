@@ -5,6 +5,7 @@ use ::http::{HeaderMap, Response, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use lbcf_serving::body::{self, BodyBudget, BodyLimits, ReadBodyError, ReceivedBody};
 use serde::Deserialize;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
@@ -13,6 +14,8 @@ use tokio::time::{Instant, timeout};
 const EXCERPT_LIMIT: usize = 1 << 10;
 /// The limit of an error page to read, in bytes.
 const ERROR_LIMIT: usize = 16 << 10;
+/// More than any call takes, and little enough to be added to any clock.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 /// The timeout of reading an error page.
 const ERROR_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -30,6 +33,14 @@ pub struct RawResponse {
     pub head_after: Duration,
     /// The time until the end of the response's body.
     pub body_after: Duration,
+}
+
+/// The most bytes of one response, and of all large ones of a pool together.
+#[derive(Clone, Copy)]
+pub(crate) struct ResponseLimits<'a> {
+    pub(crate) bytes: usize,
+    pub(crate) all: usize,
+    pub(crate) budget: &'a BodyBudget,
 }
 
 /// A response whose body has not been read.
@@ -57,15 +68,25 @@ impl CallDeadline {
         self.timeout.saturating_sub(self.began.elapsed())
     }
 
+    fn until(self) -> Instant {
+        let longest = self.began + LONGEST;
+        let until = self.began.checked_add(self.timeout);
+        until.map_or(longest, |until| until.min(longest))
+    }
+
     /// Runs a part of the call within the remaining time.
     pub(crate) async fn limit<T>(
         self,
         part: impl Future<Output = Result<T, CallError>>,
     ) -> Result<T, CallError> {
-        let after = self.timeout;
         timeout(self.remaining(), part)
             .await
-            .unwrap_or(Err(CallError::Timeout { after }))
+            .unwrap_or_else(|_| Err(self.missed()))
+    }
+
+    fn missed(self) -> CallError {
+        let after = self.timeout;
+        CallError::Timeout { after }
     }
 }
 
@@ -81,12 +102,12 @@ impl PendingResponse {
     /// The body of a response with status 200. `hint` is added to the error of a 401 or 403.
     pub(crate) async fn accepted(
         self,
-        size_limit: usize,
+        limits: ResponseLimits<'_>,
         hint: Option<&'static str>,
-    ) -> Result<Bytes, CallError> {
+    ) -> Result<ReceivedBody, CallError> {
         let status = self.response.status();
         if status == StatusCode::OK {
-            return self.deadline.limit(whole(self.response, size_limit)).await;
+            return whole(self.response, limits, self.deadline).await;
         }
         let timeout = self.deadline.remaining().min(ERROR_TIMEOUT);
         let media_type = media_type(self.response.headers());
@@ -98,13 +119,10 @@ impl PendingResponse {
         })
     }
 
-    pub(crate) async fn raw(self, size_limit: usize) -> Result<RawResponse, CallError> {
+    pub(crate) async fn raw(self, limits: ResponseLimits<'_>) -> Result<RawResponse, CallError> {
         let status = self.response.status().as_u16();
         let headers = self.response.headers().clone();
-        let body = self
-            .deadline
-            .limit(whole(self.response, size_limit))
-            .await?;
+        let body = whole(self.response, limits, self.deadline).await?.bytes;
         Ok(RawResponse {
             status,
             headers,
@@ -115,18 +133,25 @@ impl PendingResponse {
     }
 }
 
-async fn whole(response: Response<Incoming>, limit: usize) -> Result<Bytes, CallError> {
-    let mut body = response.into_body();
-    let mut whole = Vec::new();
-    while let Some(frame) = body.frame().await {
-        if let Ok(data) = frame.map_err(CallError::broken)?.into_data() {
-            if data.len() > limit - whole.len() {
-                return Err(CallError::TooLarge { limit });
-            }
-            whole.extend_from_slice(&data);
-        }
-    }
-    Ok(whole.into())
+async fn whole(
+    response: Response<Incoming>,
+    limits: ResponseLimits<'_>,
+    deadline: CallDeadline,
+) -> Result<ReceivedBody, CallError> {
+    let body = BodyLimits {
+        bytes: limits.bytes,
+        discarded: 0,
+        until: deadline.until(),
+    };
+    let received = body::read(response.into_body(), body, Some(limits.budget)).await;
+    received.map_err(|error| match error {
+        ReadBodyError::TooLarge => CallError::TooLarge {
+            limit: limits.bytes,
+        },
+        ReadBodyError::NoMemory => CallError::NoMemory { limit: limits.all },
+        ReadBodyError::OutOfTime => deadline.missed(),
+        ReadBodyError::Broken(error) => CallError::broken(error),
+    })
 }
 
 /// The beginning of an error page.

@@ -2,6 +2,7 @@
 
 use crate::connector::{AddressCheck, Tcp, Within};
 use crate::error::{CallError, HttpClientError};
+use crate::exchange::ResponseLimits;
 use crate::request_body::RequestBody;
 use crate::settings::HttpClientSettings;
 use crate::token::{self, Token};
@@ -13,6 +14,7 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::Connect;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use lbcf_serving::body::BodyBudget;
 use lbcf_serving::secret::Secret;
 use lbcf_serving::tls::ClientTls;
 use lbcf_serving::watched_file::{RereadFiles, WatchedFiles};
@@ -47,6 +49,7 @@ struct Inner {
     over_tls: Mutex<Option<(Arc<ClientConfig>, TlsPool)>>,
     certificates: Arc<Certificates>,
     token: Option<Arc<Token>>,
+    responses: BodyBudget,
     settings: HttpClientSettings,
     addresses: AddressCheck,
 }
@@ -55,6 +58,12 @@ type TlsPool = Client<Within<HttpsConnector<Tcp>>, RequestBody>;
 
 /// In bytes; a system's CAs take a quarter of it.
 const MAX_CA_FILE: u64 = 1 << 20;
+
+/// The bytes of a response's head, and the most that are read of a body at a time.
+const HEAD: usize = 16 << 10;
+
+/// The memory, in bytes, of all responses of more than 64 KiB that are arriving or being decoded.
+const RESPONSES: usize = 64 << 20;
 
 enum Certificates {
     /// The system's root certificates are trusted.
@@ -158,13 +167,19 @@ impl HttpClient {
             over_tls: Mutex::default(),
             certificates,
             token,
+            responses: BodyBudget::new(RESPONSES.max(settings.response_limit)),
             settings,
             addresses,
         }))
     }
 
-    pub(crate) fn response_limit(&self) -> usize {
-        self.0.settings.response_limit
+    pub(crate) fn response_limits(&self) -> ResponseLimits<'_> {
+        let bytes = self.0.settings.response_limit;
+        ResponseLimits {
+            bytes,
+            all: RESPONSES.max(bytes),
+            budget: &self.0.responses,
+        }
     }
 
     pub(crate) async fn authorization(&self, url: &DriverUrl) -> Authorization {
@@ -247,6 +262,7 @@ where
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(settings.idle_timeout)
         .pool_max_idle_per_host(settings.idle_connections_per_host)
+        .http1_max_buf_size(HEAD)
         // Retries on another connection if one was closed before anything was sent.
         .retry_canceled_requests(true)
         .build(Within::new(connector, settings.connect_timeout))

@@ -193,8 +193,8 @@ impl DriverClient {
     ) -> Result<W::Response, CallError> {
         let body = request.write_request().map_err(CallError::not_sent)?;
         let (response, hint) = self.exchange(W::INFO.name, body.into(), timeout).await?;
-        let body = response.accepted(self.http.response_limit(), hint).await?;
-        W::read_response(&body).map_err(CallError::Malformed)
+        let body = response.accepted(self.http.response_limits(), hint).await?;
+        W::read_response(&body.bytes).map_err(CallError::Malformed)
     }
 
     /// Sends any body to a path below the driver's URL, within the timeout of the webhook with this
@@ -237,7 +237,7 @@ impl DriverClient {
             return Err(CallError::not_sent(problem));
         }
         let (response, _) = self.exchange(name, body.into(), timeout).await?;
-        response.raw(self.http.response_limit()).await
+        response.raw(self.http.response_limits()).await
     }
 
     /// Sends a request and waits for the head of the response. Also returns the likely cause of a 401.

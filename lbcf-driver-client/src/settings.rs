@@ -56,8 +56,8 @@ pub struct HttpClientSettings {
     /// The number of idle connections to one host and port that are kept (default: no limit). The
     /// number in use is that of the calls.
     pub idle_connections_per_host: usize,
-    /// The number of bytes that the body of a response may have (default 4 MiB). Its head may have about
-    /// 400 KiB.
+    /// The number of bytes that the body of a response may have (default 4 MiB). Its head may have 16
+    /// KiB. All bodies of more than 64 KiB together may have 64 MiB, or this if it is more.
     pub response_limit: usize,
     /// The interval at which files are read again (default 10 s).
     pub reread_files_every: Duration,

@@ -90,6 +90,16 @@ async fn a_head_without_end_is_no_answer() {
 }
 
 #[tokio::test]
+async fn d105_a_head_of_more_than_16_kib_is_no_answer() {
+    for (size, is_ok) in [(8_000, true), (20_000, false)] {
+        let head = format!("200 OK\r\nx: {}", "x".repeat(size));
+        let (port, _) = serve_plain(response(&head, GOOD)).await;
+        let driver = DriverClient::new(&format!("http://127.0.0.1:{port}")).unwrap();
+        assert_eq!(healthz(&driver).await.is_ok(), is_ok, "{size}");
+    }
+}
+
+#[tokio::test]
 async fn a_body_that_comes_byte_by_byte_is_no_answer_in_time() {
     let start = "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n";
     let url = endless(start, " ", Duration::from_millis(10)).await;
@@ -216,4 +226,54 @@ async fn idle_connections_are_kept_up_to_a_number_and_a_time() {
         let connections: Vec<_> = log.all().iter().map(|seen| seen.connection).collect();
         assert_eq!(connections, [1, 2, 3]);
     }
+}
+
+/// A valid response of this many bytes.
+fn padded(size: usize) -> String {
+    format!("{GOOD}{}", " ".repeat(size - GOOD.len()))
+}
+
+/// Calls until the outcome is the one that is waited for.
+async fn until(driver: &DriverClient, is_met: impl Fn(&Result<(), CallError>) -> bool) {
+    let calling = async {
+        while !is_met(&healthz(driver).await) {
+            settle().await;
+        }
+    };
+    let deadline = Duration::from_secs(60);
+    tokio::time::timeout(deadline, calling).await.unwrap();
+}
+
+#[tokio::test]
+async fn d105_large_responses_share_their_memory_and_small_ones_take_none_of_it() {
+    const ALL: usize = 64 << 20;
+    let http = HttpClient::with(HttpClientSettings {
+        response_limit: ALL,
+        ..Default::default()
+    });
+    let http = http.unwrap();
+    let driver = |url: &str| DriverClient::with_http(http.clone(), url).unwrap();
+    let (small, _) = serve_plain(response("200 OK", &padded(64 << 10))).await;
+    let small = driver(&format!("http://127.0.0.1:{small}"));
+    let (large, _) = serve_plain(response("200 OK", &padded((64 << 10) + 1))).await;
+    let large = driver(&format!("http://127.0.0.1:{large}"));
+    healthz(&large).await.unwrap();
+    // More than half of the memory takes all of it, as memory is taken by doubling.
+    let half = ALL / 2 + 1;
+    let without_end = format!("HTTP/1.1 200 OK\r\ncontent-length: {ALL}\r\n\r\n");
+    let (hog, _) = serve_plain(without_end + &" ".repeat(half)).await;
+    let hog = driver(&format!("http://127.0.0.1:{hog}"));
+    let hogging = tokio::spawn(async move {
+        let hour = Duration::from_secs(3600);
+        hog.call_within(&Healthz {}, hour).await.map(drop)
+    });
+    until(&large, |called| {
+        matches!(called, Err(CallError::NoMemory { limit: ALL }))
+    })
+    .await;
+    let error = healthz(&large).await.unwrap_err();
+    assert!(error.to_string().contains(&ALL.to_string()), "{error}");
+    healthz(&small).await.unwrap();
+    hogging.abort();
+    until(&large, Result::is_ok).await;
 }

@@ -70,7 +70,7 @@ pub enum ReadBodyError {
     OutOfTime,
     /// The connection failed, for this reason.
     #[error("the body cannot be read: {0}")]
-    Broken(String),
+    Broken(Box<dyn Error + Send + Sync>),
 }
 
 /// Reads a body within its limits; without a budget, its memory is not counted.
@@ -116,7 +116,7 @@ where
     let mut memory: Option<OwnedSemaphorePermit> = None;
     let mut size = 0_usize;
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| ReadBodyError::Broken(error.into().to_string()))?;
+        let frame = frame.map_err(|error| ReadBodyError::Broken(error.into()))?;
         let Ok(data) = frame.into_data() else {
             continue;
         };

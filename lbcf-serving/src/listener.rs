@@ -13,14 +13,13 @@ mod permits;
 mod timed_io;
 
 pub use activity::Connection;
-pub use body::GuardedBody;
-pub use limits::{Limits, WhenFull};
+pub use body::{GuardedBody, RequestBody};
+pub use limits::Limits;
 
 use crate::tls::ServerTls;
 use connection::{BoxError, Settings, serve_connection};
 use http::{Request, Response};
 use http_body::Body;
-use hyper::body::Incoming;
 use hyper::service::Service;
 use permits::Permits;
 use std::io::{self, ErrorKind};
@@ -111,7 +110,7 @@ impl Listener {
         stop: impl Future<Output = ()>,
     ) -> Connections
     where
-        S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
+        S: Service<Request<RequestBody>, Response = Response<B>> + Send + 'static,
         S::Future: Send + 'static,
         S::Error: Into<BoxError>,
         B: Body + Send + Unpin + 'static,
@@ -134,16 +133,8 @@ impl Listener {
                 while let Some(ended) = tasks.try_join_next() {
                     log_panic(ended);
                 }
-                let ((stream, peer), permit) = match limits.when_full {
-                    WhenFull::Wait => {
-                        let permit = permits.wait(self.addr).await;
-                        (accept(&self.listener, None).await, permit)
-                    }
-                    WhenFull::CloseOldest => {
-                        let stream = accept(&self.listener, Some(&permits)).await;
-                        (stream, permits.take().await)
-                    }
-                };
+                let (stream, peer) = accept(&self.listener, &permits).await;
+                let permit = permits.take().await;
                 permit.connection().set_peer(peer);
                 let service = make_service(permit.connection());
                 let settings = Arc::clone(&settings);
@@ -197,7 +188,7 @@ impl Connections {
     }
 }
 
-async fn accept(listener: &TcpListener, evict: Option<&Arc<Permits>>) -> (TcpStream, SocketAddr) {
+async fn accept(listener: &TcpListener, permits: &Permits) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
@@ -210,9 +201,7 @@ async fn accept(listener: &TcpListener, evict: Option<&Arc<Permits>>) -> (TcpStr
             Err(error) => {
                 tracing::warn!(%error, "cannot accept connections");
                 // Most likely the process has too many files open.
-                if let Some(permits) = evict {
-                    permits.close_oldest();
-                }
+                permits.close_oldest();
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }

@@ -15,7 +15,7 @@ mod server;
 #[cfg(feature = "tls-client")]
 pub use client::{ClientTls, ClientTlsError};
 #[cfg(feature = "listener")]
-pub use files::{ReloadingTls, TlsFiles};
+pub use files::{ClientCa, ReloadingTls, TlsFiles};
 pub use pem::{PemError, certificates, certified_key, client_verifier};
 #[cfg(feature = "listener")]
 pub(crate) use server::Current;

@@ -9,7 +9,7 @@ use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
-use lbcf_serving::listener::{Connection, Limits, Listener, WhenFull};
+use lbcf_serving::listener::{Connection, Limits, Listener, RequestBody};
 use lbcf_serving::tls::{ServerTls, certified_key};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use std::convert::Infallible;
@@ -34,9 +34,9 @@ const DEADLINE: Duration = Duration::from_secs(60);
 
 const WIDE: Limits = Limits {
     connections: 64,
-    when_full: WhenFull::CloseOldest,
     handshake: LONG,
     head: LONG,
+    body: LONG,
     idle: LONG,
     stall: LONG,
     buffer: 64 << 10,
@@ -75,7 +75,7 @@ impl Running {
         let service = move |_: &Connection| {
             let (tell, wait) = (Arc::clone(&tell), Arc::clone(&wait));
             service_fn(move |request: Request<_>| {
-                let _: &hyper::body::Incoming = request.body();
+                let _: &RequestBody = request.body();
                 let (tell, wait) = (Arc::clone(&tell), Arc::clone(&wait));
                 async move {
                     match request.uri().path() {
@@ -329,23 +329,6 @@ async fn a_request_is_answered_even_when_its_connection_is_to_close() {
 }
 
 #[tokio::test]
-async fn further_connections_can_wait_instead() {
-    let server = Running::start(Limits {
-        connections: 1,
-        when_full: WhenFull::Wait,
-        ..WIDE
-    })
-    .await;
-    let mut idle = server.connect().await;
-    request(&mut idle, "/").await.unwrap();
-    let mut newcomer = Box::pin(server.call());
-    assert!(timeout(SHORT, &mut newcomer).await.is_err());
-    request(&mut idle, "/").await.unwrap();
-    drop(idle);
-    newcomer.await.unwrap();
-}
-
-#[tokio::test]
 async fn responses_on_an_old_connection_close_it() {
     let server = Running::start(Limits {
         lifetime: Some(Duration::from_secs(600)),
@@ -419,7 +402,7 @@ async fn without_a_certificate_no_handshake_succeeds() {
     let listener = Listener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
     let listener = listener.tls(Arc::new(ServerTls::new(None).unwrap()));
     let mut client = TcpStream::connect(listener.addr()).await.unwrap();
-    let empty = |_: Request<hyper::body::Incoming>| async {
+    let empty = |_: Request<RequestBody>| async {
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::new())))
     };
     let serving = listener.serve(move |_| service_fn(empty), None, std::future::pending());

@@ -68,6 +68,7 @@ enum Cause {
 pub struct AdmissionServer {
     listener: TcpListener,
     source: CertificateSource,
+    client_ca: Option<PathBuf>,
 }
 
 impl AdmissionServer {
@@ -92,7 +93,19 @@ impl AdmissionServer {
             },
             Certificates::Files { cert, key } => CertificateSource::Files { cert, key },
         };
-        Ok(Self { listener, source })
+        Ok(Self {
+            listener,
+            source,
+            client_ca: None,
+        })
+    }
+
+    /// Lets only clients in that have a certificate of the CAs in this PEM file, which is read again
+    /// when it changes.
+    #[must_use]
+    pub fn client_ca(mut self, file: Option<PathBuf>) -> Self {
+        self.client_ca = file;
+        self
     }
 
     /// The local address, which tells the port where 0 was requested.
@@ -128,7 +141,7 @@ impl AdmissionServer {
                 }
             }
         };
-        let server = Server::new(context.client.clone(), self.source);
+        let server = Server::new(context.client.clone(), self.source, self.client_ca);
         let served = server.run(self.listener, routes(&context), stop, report);
         Ok(served.await.map_err(Cause::Serving)?)
     }

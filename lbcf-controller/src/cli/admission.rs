@@ -39,6 +39,11 @@ pub struct AdmissionArgs {
     /// Private key of the serving certificate in PEM
     #[arg(long, value_name = "PATH", requires = "server_crt")]
     pub server_key: Option<PathBuf>,
+
+    /// CAs in PEM whose clients alone may call admission: API servers then need a certificate for
+    /// it; read again when it changes
+    #[arg(long, value_name = "PATH")]
+    pub admission_client_ca: Option<PathBuf>,
 }
 
 impl AdmissionArgs {
@@ -69,6 +74,7 @@ impl AdmissionArgs {
             .await
             .map_err(|source| CommandError::address("--admission-address", addr, source))?;
         let server = AdmissionServer::new(listener, certificates)?;
+        let server = server.client_ca(self.admission_client_ca.clone());
         if let Ok(addr) = server.addr() {
             tracing::info!(%addr, "listening for admission requests");
         }

@@ -24,8 +24,8 @@ use futures::future::{Either, FutureExt as _};
 use hyper_util::service::TowerToHyperService;
 use jiff::Timestamp;
 use kube::Client;
-use lbcf_serving::listener::{Limits, Listener, WhenFull};
-use lbcf_serving::tls::ServerTls;
+use lbcf_serving::listener::{Limits, Listener};
+use lbcf_serving::tls::ClientCa;
 use lbcf_serving::watched_file::FileError;
 use self_signed_ca::SelfSignedCa;
 use std::future::Future;
@@ -77,15 +77,22 @@ pub(crate) enum ServingError {
 pub(crate) struct Server {
     client: Client,
     source: CertificateSource,
+    client_ca: Option<PathBuf>,
     rotation_interval: Duration,
     files_interval: Duration,
 }
 
 impl Server {
-    pub(crate) fn new(client: Client, source: CertificateSource) -> Self {
+    /// With the file of a CA, clients need a certificate of it.
+    pub(crate) fn new(
+        client: Client,
+        source: CertificateSource,
+        client_ca: Option<PathBuf>,
+    ) -> Self {
         Self {
             client,
             source,
+            client_ca,
             rotation_interval: ROTATION_INTERVAL,
             files_interval: FILES_INTERVAL,
         }
@@ -105,7 +112,8 @@ impl Server {
         stop: impl Future<Output = ()> + Send,
         report: impl Fn(Result<(), String>) + Send + Sync,
     ) -> Result<(), ServingError> {
-        let tls = Arc::new(ServerTls::new(None)?);
+        let (tls, client_ca) = ClientCa::load::<ServingError>(self.client_ca).await?;
+        let tls = Arc::new(tls);
         let listener = Listener::try_from(listener)?.tls(Arc::clone(&tls));
         let rotation = match self.source {
             CertificateSource::Files { cert, key } => {
@@ -135,8 +143,6 @@ impl Server {
             }
             let service = TowerToHyperService::new(router);
             let listener = listener.limits(Limits {
-                connections: 512,
-                when_full: WhenFull::CloseOldest,
                 lifetime: Some(LIFETIME),
                 drain: Some(DRAIN),
                 ..Limits::default()
@@ -147,8 +153,9 @@ impl Server {
                 .await;
             connections.finish_within(SHUTDOWN).await;
         };
+        // Both have no end.
+        let rotation = async { tokio::join!(rotation, client_ca.watch(&tls, self.files_interval)) };
         let (rotation, serving) = (pin!(rotation), pin!(serving));
-        // The rotation has no end.
         futures::future::select(rotation, serving).await;
         Ok(())
     }

@@ -160,7 +160,7 @@ pub struct Settings {
     ))]
     pub max_waiting_hooks: usize,
 
-    /// Number of connections at a time; others wait
+    /// Number of connections at a time; for others idle ones are closed
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
         env = "LBCF_DRIVER_MAX_CONNECTIONS",

@@ -1,7 +1,7 @@
 //! One connection, from its first byte to its last.
 
 use super::activity::Connection;
-use super::body::GuardedBody;
+use super::body::{GuardedBody, RequestBody};
 use super::foreign_pages;
 use super::limits::Limits;
 use super::timed_io::TimedIo;
@@ -9,7 +9,6 @@ use crate::tls::{Current, ServerTls};
 use http::header::CONNECTION;
 use http::{HeaderValue, Request, Response};
 use http_body::Body;
-use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
@@ -48,7 +47,7 @@ pub(super) async fn serve_connection<S, B>(
     connection: &Connection,
     settings: &Settings<B>,
 ) where
-    S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
+    S: Service<Request<RequestBody>, Response = Response<B>> + Send + 'static,
     S::Future: Send + 'static,
     S::Error: Into<BoxError>,
     B: Body + Send + Unpin + 'static,
@@ -133,7 +132,7 @@ async fn requests<I, S, B>(
     close: impl Future<Output = ()>,
 ) where
     I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    S: Service<Request<Incoming>, Response = Response<B>>,
+    S: Service<Request<RequestBody>, Response = Response<B>>,
     S::Error: Into<BoxError>,
     B: Body + Unpin + 'static,
     B::Error: Into<BoxError>,
@@ -142,13 +141,14 @@ async fn requests<I, S, B>(
     let reuse_until = limits
         .lifetime
         .map(|lifetime| Instant::now() + lifetime / 2);
-    let service = service_fn(move |request| {
+    let service = service_fn(move |request: Request<_>| {
         let active = connection.begin();
+        let body = |body| RequestBody::new(body, connection.clone());
         let refusal = settings.refuse.and_then(|refuse| {
             let checked = foreign_pages::check(&request, settings.hosts.as_deref());
             checked.err().map(refuse)
         });
-        let response = refusal.map_or_else(|| Ok(service.call(request)), Err);
+        let response = refusal.map_or_else(|| Ok(service.call(request.map(body))), Err);
         async move {
             let response = match response {
                 Ok(response) => response.await?,
@@ -170,27 +170,37 @@ async fn requests<I, S, B>(
             .max_buf_size(limits.buffer)
             .serve_connection(TokioIo::new(io), service)
     );
-    let ended = tokio::select! {
-        ended = http.as_mut() => ended,
-        () = async {
-            tokio::select! {
-                () = close => {}
-                () = after(limits.lifetime) => {}
-            }
-        } => {
-            http.as_mut().graceful_shutdown();
-            match timeout(LAST_BYTES, http.as_mut()).await {
-                Ok(ended) => ended,
-                // Half the head of a request may never become a whole one.
-                Err(_) if connection.is_idle() => return,
-                Err(_) => tokio::select! {
-                    ended = http => ended,
-                    () = after(limits.drain) => {
-                        return tracing::debug!("a request took too long to finish");
-                    }
-                },
+    let serving = async {
+        tokio::select! {
+            // First, so that a request that has arrived is answered.
+            biased;
+            ended = http.as_mut() => return ended,
+            () = close => {}
+            () = after(limits.lifetime) => {}
+        }
+        http.as_mut().graceful_shutdown();
+        let last_bytes = limits
+            .drain
+            .map_or(LAST_BYTES, |drain| drain.min(LAST_BYTES));
+        if let Ok(ended) = timeout(last_bytes, http.as_mut()).await {
+            return ended;
+        }
+        // Half the head of a request may never become a whole one.
+        if connection.is_idle() {
+            return Ok(());
+        }
+        tokio::select! {
+            ended = http => ended,
+            () = after(limits.drain) => {
+                tracing::debug!("a request took too long to finish");
+                Ok(())
             }
         }
+    };
+    let ended = tokio::select! {
+        biased;
+        ended = serving => ended,
+        () = connection.gave_way() => return,
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");

@@ -6,21 +6,24 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 /// The most that the clients of a listener may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The number of connections, at least 1 (default 1024).
+    /// The number of connections, at least 1 (default 512, of the 1024 files that systems allow a
+    /// process). For a further one, one that waits for its client gives way: of the address that has
+    /// most of these, the oldest. A request counts as waiting when it has done so for a second. Where
+    /// none waits, the oldest closes when its request is answered.
     pub connections: usize,
-    /// The fate of further connections (default: they wait).
-    pub when_full: WhenFull,
     /// The limit of a TLS handshake (default 10 s).
     pub handshake: Duration,
     /// The time that the head of a request may take from its first byte on (default 10 s).
     pub head: Duration,
+    /// The time that the body of a request may take (default 120 s).
+    pub body: Duration,
     /// The time that a connection may be without a request (default 120 s). Clients such as Go's close
     /// idle connections after 90 s. They should be first, as a request may be on its way when the
     /// server closes.
     pub idle: Duration,
     /// The time in which a client may take none of the bytes of a response (default 30 s).
     pub stall: Duration,
-    /// The number of bytes of a request's head that are kept in memory (default 64 KiB).
+    /// The number of bytes of a request's head that are kept in memory (default 32 KiB).
     pub buffer: usize,
     /// After which time a connection is closed (default: none). From half of it on, responses have
     /// `Connection: close`, so that few connections are closed while a request is on its way.
@@ -30,26 +33,16 @@ pub struct Limits {
     pub drain: Option<Duration>,
 }
 
-/// The fate of a connection beyond the limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhenFull {
-    /// Further ones wait until a connection ends.
-    Wait,
-    /// The oldest idle connection is closed or, if all have requests, the oldest one when its
-    /// request is answered; so clients that hold many connections keep no other out.
-    CloseOldest,
-}
-
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            connections: 1024,
-            when_full: WhenFull::Wait,
+            connections: 512,
             handshake: Duration::from_secs(10),
             head: Duration::from_secs(10),
+            body: Duration::from_secs(120),
             idle: Duration::from_secs(120),
             stall: Duration::from_secs(30),
-            buffer: 64 << 10,
+            buffer: 32 << 10,
             lifetime: None,
             drain: None,
         }
@@ -62,6 +55,7 @@ impl Limits {
         Self {
             handshake: self.handshake.min(LONGEST),
             head: self.head.min(LONGEST),
+            body: self.body.min(LONGEST),
             idle: self.idle.min(LONGEST),
             stall: self.stall.min(LONGEST),
             ..self

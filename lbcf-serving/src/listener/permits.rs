@@ -1,8 +1,9 @@
 //! Permits for connections: a limited number.
 
 use super::activity::Connection;
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -24,8 +25,6 @@ struct Held {
     next: u64,
     /// By age, the oldest first.
     connections: BTreeMap<u64, Connection>,
-    /// The log says that the limit is reached.
-    is_full_logged: bool,
 }
 
 /// The permit of one connection; dropping it frees it.
@@ -46,25 +45,14 @@ impl Permits {
         })
     }
 
-    /// Waits until a permit is free.
-    pub(super) async fn wait(self: &Arc<Self>, addr: SocketAddr) -> Permit {
-        loop {
-            if let Some(permit) = self.try_take() {
-                return permit;
-            }
-            if !std::mem::replace(&mut self.held().is_full_logged, true) {
-                tracing::warn!(%addr, "there are as many connections as allowed: others wait");
-            }
-            self.freed.notified().await;
-        }
-    }
-
     /// Waits for a permit, and has connections close until one is free.
     pub(super) async fn take(self: &Arc<Self>) -> Permit {
         loop {
             if let Some(permit) = self.try_take() {
                 return permit;
             }
+            // Connections that were just accepted read their requests first.
+            tokio::task::yield_now().await;
             self.close_oldest();
             // It may have a request to finish; then it is the next one's turn.
             let _ = tokio::time::timeout(CLOSE_WAIT, self.freed.notified()).await;
@@ -80,9 +68,6 @@ impl Permits {
         held.next += 1;
         let connection = Connection::new(self.closing.child_token());
         held.connections.insert(number, connection.clone());
-        if held.connections.len() < self.limit {
-            held.is_full_logged = false;
-        }
         Some(Permit {
             number,
             connection,
@@ -90,16 +75,30 @@ impl Permits {
         })
     }
 
-    /// Closes one connection: the oldest that is idle or, if none is, the oldest.
+    /// Closes one connection that waits for its client: of the address that has most of these, so that
+    /// strangers keep no others out however fast they connect, the oldest, preferably without a request.
+    /// If none waits, the oldest closes with its request.
     pub(super) fn close_oldest(&self) {
         let held = self.held();
-        let open = || {
-            let connections = held.connections.values();
-            connections.filter(|connection| !connection.closing().is_cancelled())
-        };
-        let idle = open().find(|connection| connection.is_idle());
-        if let Some(connection) = idle.or_else(|| open().next()) {
-            connection.closing().cancel();
+        let connections = || held.connections.values();
+        let waiting = connections().filter(|open| open.may_give_way() && !open.is_giving_way());
+        let waiting: Vec<_> = waiting.collect();
+        let mut of_address = HashMap::<Option<IpAddr>, usize>::new();
+        for connection in &waiting {
+            *of_address.entry(connection.address()).or_default() += 1;
+        }
+        let first = waiting.into_iter().min_by_key(|connection| {
+            let of_address = of_address.get(&connection.address());
+            (Reverse(of_address), !connection.is_idle())
+        });
+        match first {
+            Some(connection) => connection.give_way(),
+            None => {
+                let oldest = connections().find(|open| !open.closing().is_cancelled());
+                if let Some(oldest) = oldest {
+                    oldest.closing().cancel();
+                }
+            }
         }
     }
 
@@ -164,5 +163,38 @@ mod tests {
         let newcomer = waiting.await.unwrap();
         permits.closing.cancel();
         assert!(newcomer.connection().closing().is_cancelled());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn d104_the_address_with_most_waiting_connections_gives_way_and_requests_when_overdue() {
+        let permits = Permits::new(9, CancellationToken::new());
+        let from = async |last: u8| {
+            let permit = permits.take().await;
+            permit.connection().set_peer(([10, 0, 0, last], 1).into());
+            permit
+        };
+        let (other, first, second) = (from(1).await, from(2).await, from(2).await);
+        let (third, busy) = (from(2).await, from(2).await);
+        let requests = [first.connection().begin(), busy.connection().begin()];
+        first.connection().set_waiting(true);
+        let closing = |permit: &Permit| permit.connection().is_giving_way();
+        permits.close_oldest();
+        assert!(
+            closing(&second) && !closing(&first),
+            "its body may be on its way"
+        );
+        tokio::time::advance(Duration::from_secs(1)).await;
+        permits.close_oldest();
+        assert!(
+            closing(&third) && !closing(&first),
+            "one without a request is first"
+        );
+        permits.close_oldest();
+        assert!(closing(&other) && !closing(&first));
+        permits.close_oldest();
+        assert!(closing(&first));
+        permits.close_oldest();
+        assert!(busy.connection().closing().is_cancelled() && !closing(&busy));
+        drop(requests);
     }
 }

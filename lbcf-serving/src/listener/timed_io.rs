@@ -15,10 +15,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
-/// Fails when a request does not come for too long, when its head takes too long, and when the
-/// client takes none of what is sent.
+/// Fails when a request does not come for too long, when its head or its body takes too long, and
+/// when the client takes none of what is sent.
 #[derive(Debug)]
 pub(super) struct TimedIo<S> {
     inner: S,
@@ -33,6 +33,8 @@ pub(super) struct TimedIo<S> {
     /// The number of requests when bytes came that belong to none of them.
     head_after: Option<usize>,
     head: Option<Pin<Box<Sleep>>>,
+    body_limit: Duration,
+    body: Option<Pin<Box<Sleep>>>,
     stall_limit: Duration,
     /// Runs while the client takes nothing.
     stall: Option<Pin<Box<Sleep>>>,
@@ -50,6 +52,8 @@ impl<S> TimedIo<S> {
             head_limit: limits.head,
             head_after: None,
             head: None,
+            body_limit: limits.body,
+            body: None,
             stall_limit: limits.stall,
             stall: None,
         }
@@ -72,7 +76,24 @@ impl<S> TimedIo<S> {
             self.head_after = None;
             self.head = None;
         }
+        if self.check_body(context).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         self.check_idle(context)
+    }
+
+    fn check_body(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let since = self.connection.waiting_since();
+        let Some(since) = since.filter(|_| self.stall.is_none()) else {
+            return Poll::Pending;
+        };
+        let due = since + self.body_limit;
+        let timer = self.body.get_or_insert_with(|| Box::pin(sleep_until(due)));
+        // That of an earlier request.
+        if timer.deadline() != due {
+            timer.as_mut().reset(due);
+        }
+        timer.as_mut().poll(context)
     }
 
     fn check_idle(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -108,9 +129,12 @@ impl<S> TimedIo<S> {
         sent: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if sent.is_ready() {
-            self.stall = None;
+            if self.stall.take().is_some() {
+                self.connection.set_waiting(false);
+            }
             return sent;
         }
+        self.connection.set_waiting(true);
         let limit = self.stall_limit;
         wait(&mut self.stall, limit, context)
     }

@@ -4,6 +4,7 @@ use super::{ServerTls, certified_key, client_verifier};
 use crate::watched_file::{FileError, WatchedFiles};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::sign::CertifiedKey;
+use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +22,12 @@ pub struct TlsFiles {
 pub struct ReloadingTls {
     tls: Arc<ServerTls>,
     certificate: WatchedFiles<CertifiedKey>,
-    client_ca: Option<WatchedFiles<Arc<dyn ClientCertVerifier>>>,
+    client_ca: ClientCa,
 }
+
+/// A file with the CAs of the clients that a server lets in, if there is one.
+#[derive(Debug)]
+pub struct ClientCa(Option<WatchedFiles<Arc<dyn ClientCertVerifier>>>);
 
 impl TlsFiles {
     /// `cert` has the server's certificate, followed by those that lead to its CA; `key` its private
@@ -62,20 +67,45 @@ impl TlsFiles {
         E: From<FileError> + From<rustls::Error>,
     {
         let (first, certificate) = self.watched().load().await?;
-        let (verifier, client_ca) = match client_ca {
-            Some(path) => {
-                let (verifier, files) = watched_client_ca(&path).load().await?;
-                (Some(verifier), Some(files))
-            }
-            None => (None, None),
-        };
-        let tls = ServerTls::new(verifier)?;
+        let (tls, client_ca) = ClientCa::load::<E>(client_ca).await?;
         tls.set_certificate(Arc::new(first));
         Ok(ReloadingTls {
             tls: Arc::new(tls),
             certificate,
             client_ca,
         })
+    }
+}
+
+impl ClientCa {
+    /// Reads the file, for a TLS configuration that has no certificate yet. Without a file clients need
+    /// no certificate.
+    ///
+    /// # Errors
+    /// `E` of a [`FileError`] or of an error of the TLS library.
+    pub async fn load<E>(path: Option<PathBuf>) -> Result<(ServerTls, Self), E>
+    where
+        E: From<FileError> + From<rustls::Error>,
+    {
+        let Some(path) = path else {
+            return Ok((ServerTls::new(None)?, Self(None)));
+        };
+        let (verifier, files) = watched_client_ca(&path).load().await?;
+        Ok((ServerTls::new(Some(verifier))?, Self(Some(files))))
+    }
+
+    /// Reads the file again at this interval, without end. Where new contents cannot be used, the
+    /// previous ones stay.
+    pub async fn watch(self, tls: &ServerTls, interval: Duration) {
+        let Some(files) = self.0 else {
+            return pending().await;
+        };
+        let set = |clients| {
+            if let Err(error) = tls.set_client_verifier(clients) {
+                tracing::error!(%error, "the CA of clients stays what it was");
+            }
+        };
+        files.watch(interval, set).await;
     }
 }
 
@@ -100,17 +130,6 @@ impl ReloadingTls {
         let certificate = self.certificate.watch(interval, |certificate| {
             tls.set_certificate(Arc::new(certificate));
         });
-        let client_ca = async {
-            let Some(client_ca) = self.client_ca else {
-                return;
-            };
-            let set = |clients| {
-                if let Err(error) = tls.set_client_verifier(clients) {
-                    tracing::error!(%error, "the CA of clients stays what it was");
-                }
-            };
-            client_ca.watch(interval, set).await;
-        };
-        tokio::join!(certificate, client_ca);
+        tokio::join!(certificate, self.client_ca.watch(tls, interval));
     }
 }

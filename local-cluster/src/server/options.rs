@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use lbcf_serving::listener::{Limits, WhenFull};
+use lbcf_serving::listener::Limits;
 use lbcf_serving::secret;
 
 use crate::error::Error;
@@ -41,7 +41,6 @@ impl Default for ServeOptions {
             limits: Limits {
                 // Below the 1024 files that systems allow a process.
                 connections: 768,
-                when_full: WhenFull::CloseOldest,
                 head: Duration::from_secs(120),
                 stall: Duration::from_secs(60),
                 // A URL can have 64 KiB, as selectors are part of it.

@@ -5,8 +5,8 @@ use axum::body::Body;
 use axum::response::Response;
 use http::Request;
 use http::header::AUTHORIZATION;
-use hyper::body::Incoming;
 use lbcf_serving::body::BodyBudget;
+use lbcf_serving::listener::RequestBody;
 use tokio_util::sync::CancellationToken;
 use tower::Service as _;
 
@@ -24,7 +24,7 @@ impl Api {
     /// Responds to one request; an error cuts the connection. Watches end when it is `closing`.
     pub(super) async fn respond(
         &self,
-        request: Request<Incoming>,
+        request: Request<RequestBody>,
         closing: CancellationToken,
     ) -> Result<Response, Disconnect> {
         let mut request = request.map(Body::new);

@@ -6,10 +6,9 @@ use crate::process::RunHandle;
 use axum::Router;
 use axum::http::Request;
 use axum::response::Response;
-use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
 use hyper_util::service::TowerToHyperService;
-use lbcf_serving::listener::Connection;
+use lbcf_serving::listener::{Connection, RequestBody};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The connection breaks off instead of carrying a response.
@@ -24,7 +23,7 @@ pub(super) fn service(
     router: TowerToHyperService<Router>,
     run: RunHandle,
 ) -> impl Service<
-    Request<Incoming>,
+    Request<RequestBody>,
     Response = Response,
     Error = NoResponse,
     Future = impl Future<Output = Result<Response, NoResponse>> + Send,

@@ -4,8 +4,9 @@ use super::address::backend_candidates;
 use super::counts::{Count, Counters};
 use crate::backend_address::socket_addr;
 use http_body_util::{Either, Empty};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Bytes;
 use hyper::client::conn::http1::SendRequest;
+use lbcf_serving::listener;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -172,7 +173,7 @@ impl Drop for Lease {
 const IDLE: usize = 256;
 
 /// The body that a client is sending, if there is one.
-pub(super) type RequestBody = Either<Incoming, Empty<Bytes>>;
+pub(super) type RequestBody = Either<listener::RequestBody, Empty<Bytes>>;
 
 pub(super) type Sender = SendRequest<RequestBody>;
 

@@ -14,7 +14,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use lbcf_serving::listener::{Connection, Limits, Listener};
+use lbcf_serving::listener::{self, Connection, Limits, Listener};
 use lbcf_serving::tls::ServerTls;
 use std::convert::Infallible;
 use std::io;
@@ -58,6 +58,8 @@ pub(super) async fn serve(
     let mut listener = Listener::try_from(listener)?.limits(Limits {
         connections: context.options.max_connections,
         idle: context.options.idle_timeout,
+        // An upload takes as long as it takes.
+        body: Duration::MAX,
         buffer: HEAD_BUFFER,
         ..Limits::default()
     });
@@ -91,7 +93,7 @@ pub(super) async fn serve(
 }
 
 async fn forward(
-    request: Request<Incoming>,
+    request: Request<listener::RequestBody>,
     routes: &Routes,
     forwarded: &Forwarded,
 ) -> Result<Response<ResponseBody>, ProxyError> {

@@ -10,7 +10,7 @@ pub struct TrafficOptions {
     pub drain_time: Duration,
     /// The time that a connection may be without a byte or a request; 15 minutes by default.
     pub idle_timeout: Duration,
-    /// The largest number of connections of a listener; further ones wait. 16,384 by default.
+    /// The largest number of connections of a listener; further ones wait, unless an idle one can close. 16,384 by default.
     pub max_connections: usize,
     /// The way in which load balancers get their addresses.
     pub addresses: AddressMode,

@@ -232,6 +232,32 @@ async fn clients_that_say_nothing_make_room_for_others() {
 }
 
 #[tokio::test]
+async fn d104_probes_are_answered_while_strangers_hold_connections() {
+    let hour = Duration::from_secs(3600);
+    let served = Served::with(Limits {
+        head: hour,
+        idle: hour,
+        lifetime: None,
+        ..limits()
+    })
+    .await;
+    let mut strangers = Vec::new();
+    for sent in [
+        "",
+        "GET /healthz HTTP/1.1\r\nHo",
+        "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n",
+    ] {
+        for _ in 0..300 {
+            let mut stranger = TcpStream::connect(served.addr).await.unwrap();
+            // One of those before may have been closed for it.
+            let _ = stranger.write_all(sent.as_bytes()).await;
+            strangers.push(stranger);
+        }
+        served.is_healthy().await;
+    }
+}
+
+#[tokio::test]
 async fn clients_that_send_without_end_make_room_for_others() {
     let served = Served::with(Limits {
         connections: 1,

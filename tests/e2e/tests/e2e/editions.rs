@@ -195,8 +195,8 @@ async fn until_registered(world: &World, file: &str, object: &Value) {
                 is_registered(&first) && records.all(|record| is_registered(&record))
             }
             "BackendRecord" => {
-                let record = world.api::<BackendRecord>(namespace).get(name).await;
-                is_registered(&record.unwrap())
+                let api = world.api::<BackendRecord>(namespace);
+                is_registered(&api.get_opt(name).await.unwrap()?)
             }
             other => panic!("{other}"),
         };

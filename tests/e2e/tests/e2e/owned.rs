@@ -3,7 +3,7 @@
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, StringMap, condition_types, reasons,
 };
-use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE};
+use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE, SYSTEM};
 use lbcf_e2e::{World, until};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -21,22 +21,22 @@ async fn owned() -> World {
     world
 }
 
-/// The spec that adopts the load balancer.
-async fn spec_of_existing(world: &World) -> StringMap {
-    let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
+/// The spec that adopts a load balancer of the cloud.
+async fn spec_of(world: &World, namespace: &str, lb: &str) -> StringMap {
+    let lb = world.api::<LoadBalancer>(namespace).get(lb).await.unwrap();
     lb.status.unwrap().lb_info
 }
 
-async fn adopt(world: &World) -> LoadBalancer {
+async fn adopt(world: &World, namespace: &str, spec: StringMap) -> LoadBalancer {
     let mut lb = manifests::load_balancer("mine");
-    lb.metadata.namespace = Some(GREEN.into());
-    lb.spec.lb_spec = spec_of_existing(world).await;
+    lb.metadata.namespace = Some(namespace.into());
+    lb.spec.lb_spec = spec;
     world.create(&lb).await
 }
 
-async fn until_created(world: &World, reason: &str) -> LoadBalancer {
+async fn until_created(world: &World, namespace: &str, lb: &str, reason: &str) -> LoadBalancer {
     until(&format!("Created has the reason {reason}"), async || {
-        let lb = world.api::<LoadBalancer>(GREEN).get("mine").await.unwrap();
+        let lb = world.api::<LoadBalancer>(namespace).get(lb).await.unwrap();
         let conditions = lb.status.as_ref()?.conditions.iter();
         let mut created = conditions.filter(|it| it.type_ == condition_types::CREATED);
         (created.next()?.reason == reason).then(|| lb.clone())
@@ -47,13 +47,14 @@ async fn until_created(world: &World, reason: &str) -> LoadBalancer {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d111_another_namespace_neither_uses_nor_deletes_a_load_balancer() {
     let world = owned().await;
-    adopt(&world).await;
+    let spec = spec_of(&world, NAMESPACE, LB).await;
+    adopt(&world, GREEN, spec.clone()).await;
     let mut group = manifests::group(GROUP, &["mine"]);
     group.metadata.namespace = Some(GREEN.into());
     group.spec.pods = None;
     group.spec.static_addresses = vec!["10.0.0.99:80".into()];
     world.create(&group).await;
-    let lb = until_created(&world, reasons::OWNED_BY_OTHER_NAMESPACE).await;
+    let lb = until_created(&world, GREEN, "mine", reasons::OWNED_BY_OTHER_NAMESPACE).await;
     assert!(
         lb.status.unwrap().lb_info.is_empty(),
         "nothing is registered with it"
@@ -73,7 +74,7 @@ async fn d111_another_namespace_neither_uses_nor_deletes_a_load_balancer() {
     // A Bind's load balancers are no others.
     let mut bind = manifests::bind(BIND, &["a"]);
     bind.metadata.namespace = Some(GREEN.into());
-    bind.spec.load_balancers[0].spec = spec_of_existing(&world).await;
+    bind.spec.load_balancers[0].spec = spec;
     world.create(&bind).await;
     world
         .until_event("Bind", reasons::OWNED_BY_OTHER_NAMESPACE)
@@ -85,22 +86,36 @@ async fn d111_another_namespace_neither_uses_nor_deletes_a_load_balancer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d111_a_load_balancer_is_shared_by_its_scope_and_free_when_its_owner_leaves() {
+async fn d111_the_scope_of_a_load_balancer_admits_other_namespaces() {
     let world = owned().await;
-    adopt(&world).await;
-    until_created(&world, reasons::OWNED_BY_OTHER_NAMESPACE).await;
-    let scope = json!({"spec": {"scope": [NAMESPACE, GREEN]}});
-    world.patch::<LoadBalancer>(NAMESPACE, LB, scope).await;
-    until_created(&world, "").await;
-    world.delete::<LoadBalancer>(GREEN, "mine").await;
-    world.until_deleted::<LoadBalancer>(GREEN, "mine").await;
+    let shared = "lbcf-shared";
+    let mut lb = manifests::load_balancer(shared);
+    lb.metadata.namespace = Some(SYSTEM.into());
+    lb.spec.scope = vec![NAMESPACE.into()];
+    world.create(&lb).await;
+    until_created(&world, SYSTEM, shared, "").await;
+    let spec = spec_of(&world, SYSTEM, shared).await;
+    for namespace in [NAMESPACE, GREEN] {
+        adopt(&world, namespace, spec.clone()).await;
+    }
+    until_created(&world, NAMESPACE, "mine", "").await;
+    until_created(&world, GREEN, "mine", reasons::OWNED_BY_OTHER_NAMESPACE).await;
+    let scope = json!({"spec": {"scope": ["*"]}});
+    world.patch::<LoadBalancer>(SYSTEM, shared, scope).await;
+    until_created(&world, GREEN, "mine", "").await;
+    for namespace in [NAMESPACE, GREEN] {
+        world.delete::<LoadBalancer>(namespace, "mine").await;
+        world.until_deleted::<LoadBalancer>(namespace, "mine").await;
+    }
+    world.delete::<LoadBalancer>(SYSTEM, shared).await;
     world.delete_basics().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d112_every_request_names_its_object() {
     let (world, proxy, _controller) = World::behind_proxy(World::quick()).await;
-    world.apply_basics(1).await;
+    world.create_pods(1).await;
+    world.create(&manifests::group(GROUP, &[LB])).await;
     world.until_records(1).await;
     world.until_counts(GROUP, [1; 4]).await;
     let records: Vec<BackendRecord> = world.all().await;

@@ -17,11 +17,11 @@ const ELSEWHERE: &str = "
     LoadBalancerDriver url serviceClass.name
     LoadBalancer lbDriver lbSpec.* scope.[]
     BackendGroup lbName loadBalancers.[] deregisterWebhook.driverName pods.byName.[] pods.byLabel.except.[]
-    BackendGroup pods.byLabel.selector.* service.name service.nodeSelector.* service.zones.[] static.[]
+    BackendGroup pods.byLabel pods.byLabel.selector.* service.name service.nodeSelector.* service.zones.[] static.[]
     BackendRecord lbDriver lbName lbInfo.* staticAddr podBackend.name serviceBackend.name serviceBackend.nodeName
     BackendRecord endpointBackend.service endpointBackend.address
     Bind loadBalancers.[].driver loadBalancers.[].spec.* deregisterWebhook.driverName pods.byName.[] pods.byLabel.except.[]
-    Bind pods.byLabel.selector.* service.name service.nodeSelector.* service.zones.[]
+    Bind pods.byLabel pods.byLabel.selector.* service.name service.nodeSelector.* service.zones.[]
 ";
 
 /// The other texts: settings of the object itself.
@@ -173,7 +173,6 @@ async fn attack(world: &World) {
     // The same load balancer in the cloud, and a driver of the other namespace.
     let mut same = own("same");
     same.spec.lb_spec = lb_info.clone();
-    same.spec.scope = vec!["*".into()];
     world.create(&same).await;
     let mut other = own("other-driver");
     other.spec.lb_driver = OWN_DRIVER.into();

@@ -16,7 +16,7 @@ use lbcf_serving::tls::ServerTls;
 use local_cluster::{LocalCluster, LocalClusterOptions};
 use rustls::client::Resumption;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::time_provider::TimeProvider;
 use rustls::{ClientConfig, RootCertStore};
 use serde_json::{Value, json};
@@ -50,18 +50,58 @@ impl TimeProvider for At {
     }
 }
 
+/// A client's certificate, and the CA that signed it.
+pub(super) struct ClientIdentity {
+    pub(super) ca: String,
+    certificate: CertificateDer<'static>,
+    key: rcgen::KeyPair,
+}
+
+impl ClientIdentity {
+    pub(super) fn new() -> Self {
+        let (ca_key, key) = (
+            rcgen::KeyPair::generate().unwrap(),
+            rcgen::KeyPair::generate().unwrap(),
+        );
+        let mut ca = rcgen::CertificateParams::default();
+        ca.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let ca_pem = ca.self_signed(&ca_key).unwrap().pem();
+        let issuer = rcgen::Issuer::new(ca, ca_key);
+        let mut client = rcgen::CertificateParams::default();
+        client.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ClientAuth];
+        let certificate = client.signed_by(&key, &issuer).unwrap();
+        Self {
+            ca: ca_pem,
+            certificate: certificate.der().clone(),
+            key,
+        }
+    }
+}
+
 /// A caller that trusts these CA certificates only, at some time.
 pub(super) fn caller(ca_bundle: &[u8], now: Timestamp) -> TlsConnector {
+    caller_as(ca_bundle, now, None)
+}
+
+fn caller_as(ca_bundle: &[u8], now: Timestamp, identity: Option<&ClientIdentity>) -> TlsConnector {
     let mut roots = RootCertStore::empty();
     for ca in CertificateDer::pem_slice_iter(ca_bundle) {
         roots.add(ca.unwrap()).unwrap();
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_details(provider, Arc::new(At(now)))
+    let config = ClientConfig::builder_with_details(provider, Arc::new(At(now)))
         .with_safe_default_protocol_versions()
         .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+        .with_root_certificates(roots);
+    let mut config = match identity {
+        None => config.with_no_client_auth(),
+        Some(identity) => {
+            let key = PrivateKeyDer::try_from(identity.key.serialize_der()).unwrap();
+            config
+                .with_client_auth_cert(vec![identity.certificate.clone()], key)
+                .unwrap()
+        }
+    };
     // A resumed session verifies no certificate.
     config.resumption = Resumption::disabled();
     Arc::new(config).into()
@@ -92,9 +132,17 @@ pub(super) async fn connect(
     addr: SocketAddr,
     ca_bundle: &[u8],
 ) -> io::Result<TlsStream<TcpStream>> {
+    connect_as(addr, ca_bundle, None).await
+}
+
+async fn connect_as(
+    addr: SocketAddr,
+    ca_bundle: &[u8],
+    identity: Option<&ClientIdentity>,
+) -> io::Result<TlsStream<TcpStream>> {
     let connecting = async {
         let stream = TcpStream::connect(addr).await?;
-        let caller = caller(ca_bundle, Timestamp::now());
+        let caller = caller_as(ca_bundle, Timestamp::now(), identity);
         caller.connect(name(), stream).await
     };
     tokio::time::timeout(DEADLINE, connecting).await?
@@ -121,6 +169,15 @@ pub(super) async fn request(stream: &mut TlsStream<TcpStream>, path: &str) -> io
 /// One request on a connection of its own.
 pub(super) async fn call(addr: SocketAddr, ca_bundle: &[u8]) -> io::Result<String> {
     request(&mut connect(addr, ca_bundle).await?, "/").await
+}
+
+/// [`call`] with a client's certificate, or without one.
+pub(super) async fn call_as(
+    addr: SocketAddr,
+    ca_bundle: &[u8],
+    identity: Option<&ClientIdentity>,
+) -> io::Result<String> {
+    request(&mut connect_as(addr, ca_bundle, identity).await?, "/").await
 }
 
 /// Asks again and again, until there is an answer.

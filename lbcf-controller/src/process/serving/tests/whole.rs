@@ -2,7 +2,10 @@
 
 use super::api_server::status;
 use super::files::Directory;
-use super::fixture::{Cluster, DEADLINE, WEBHOOK, call, configurations, eventually, secret_key};
+use super::fixture::{
+    ClientIdentity, Cluster, DEADLINE, WEBHOOK, call, call_as, configurations, eventually,
+    secret_key,
+};
 use crate::process::serving::certificates::tests::{days, first, names};
 use crate::process::serving::{CertificateSource, Server, ServingError};
 use axum::Router;
@@ -36,10 +39,15 @@ impl Running {
     }
 
     async fn start_rotating(client: Client, source: CertificateSource, interval: Duration) -> Self {
-        let mut server = Server::new(client, source);
+        Self::start_server(Server::new(client, source, None), interval)
+    }
+
+    fn start_server(mut server: Server, interval: Duration) -> Self {
         server.rotation_interval = interval;
         server.files_interval = Duration::from_millis(20);
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let listener = TcpListener::from_std(listener).unwrap();
         let addr = listener.local_addr().unwrap();
         let (sender, ready) = watch::channel(Err("not reported yet".to_owned()));
         let report = move |state| {
@@ -333,6 +341,32 @@ async fn u47_files_are_served_and_followed() {
             .count(|key| key.user_agent == "replica"),
         0
     );
+}
+
+#[tokio::test]
+async fn d104_only_clients_with_a_certificate_of_the_ca_are_let_in() {
+    let cluster = Cluster::empty().await;
+    let bundle = first(Timestamp::now());
+    let directory = Directory::new();
+    directory.write(&bundle);
+    let client_ca = directory.path("client-ca.crt");
+    let (old, new) = (ClientIdentity::new(), ClientIdentity::new());
+    std::fs::write(&client_ca, &old.ca).unwrap();
+    let source = files(&directory);
+    let server = Server::new(cluster.0.client(), source, Some(client_ca.clone()));
+    let mut server = Running::start_server(server, RARELY);
+    server.wait_until_ready().await;
+    let calls = async |identity| call_as(server.addr, &bundle.cas, identity).await.is_ok();
+    assert!(!calls(None).await);
+    assert!(!calls(Some(&new)).await);
+    assert!(calls(Some(&old)).await);
+    std::fs::write(&client_ca, &new.ca).unwrap();
+    eventually("the new CA is trusted", || async {
+        calls(Some(&new)).await.then_some(())
+    })
+    .await;
+    assert!(!calls(Some(&old)).await);
+    server.stop().await;
 }
 
 #[tokio::test]
