@@ -18,25 +18,22 @@ type Identity = (ObjectKey, StringMap);
 pub(super) struct Claims(MultiMap<Identity, RequestKey>);
 
 impl Claims {
-    /// Adds an object that has a load balancer, unless only objects of other namespaces have it and none of them
-    /// `admits` this one. Returns the first of those.
-    pub(super) fn add(
-        &mut self,
-        identity: Identity,
-        object: RequestKey,
+    pub(super) fn add(&mut self, identity: Identity, object: RequestKey) {
+        self.0.insert(identity, object);
+    }
+
+    /// The namespace that owns a load balancer, unless this one has it too, or an object that has it `admits` this one.
+    pub(super) fn owner(
+        &self,
+        identity: &Identity,
+        namespace: &str,
         admits: impl Fn(&RequestKey) -> bool,
     ) -> Option<String> {
-        let namespace = &object.object().namespace;
-        let others = || self.0.get(&identity);
+        let first = self.0.get(identity).next()?;
         let is_admitted =
-            |other: &RequestKey| other.object().namespace == *namespace || admits(other);
-        if let Some(first) = others().next()
-            && !others().any(is_admitted)
-        {
-            return Some(first.object().namespace.to_string());
-        }
-        self.0.insert(identity, object);
-        None
+            |other: &RequestKey| *other.object().namespace == *namespace || admits(other);
+        let is_shared = self.0.get(identity).any(is_admitted);
+        (!is_shared).then(|| first.object().namespace.to_string())
     }
 
     pub(super) fn load_balancer_changed(&mut self, key: &ObjectKey, diff: &Diff<LoadBalancer>) {
@@ -102,17 +99,16 @@ mod tests {
         let mut claims = Claims::default();
         let identity = (ObjectKey::new("sys", "d"), StringMap::from([("id", "1")]));
         let nobody = |_: &RequestKey| false;
-        let mut add = |namespace, admits: fn(&RequestKey) -> bool| {
-            claims.add(identity.clone(), lb(namespace), admits)
-        };
-        assert_eq!(add("blue", nobody), None);
-        assert_eq!(add("green", nobody), Some("blue".to_owned()));
-        assert_eq!(add("blue", nobody), None, "again, or another object of it");
-        assert_eq!(
-            add("green", |owner| owner.object().namespace == "blue".into()),
-            None
-        );
-        assert_eq!(add("red", nobody), Some("blue".to_owned()));
+        assert_eq!(claims.owner(&identity, "blue", nobody), None);
+        claims.add(identity.clone(), lb("blue"));
+        let owner = Some("blue".to_owned());
+        assert_eq!(claims.owner(&identity, "green", nobody), owner);
+        assert_eq!(claims.owner(&identity, "blue", nobody), None);
+        let admitted = |owner: &RequestKey| *owner == lb("blue");
+        assert_eq!(claims.owner(&identity, "green", admitted), None);
+        claims.add(identity.clone(), lb("green"));
+        assert_eq!(claims.owner(&identity, "green", nobody), None);
+        assert_eq!(claims.owner(&identity, "red", nobody), owner);
     }
 
     #[test]

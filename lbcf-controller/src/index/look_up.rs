@@ -102,24 +102,37 @@ impl Index {
         Some((names::resolve(namespace, driver), lb_info.clone()))
     }
 
-    /// Claims a load balancer of a driver for an object, unless another namespace owns it and does not admit the
-    /// object's. Returns that namespace. A claim lasts as long as the object has the load balancer.
+    /// The namespace that owns a load balancer of a driver, unless it is the object's or admits the object's.
+    pub(crate) fn other_owner(
+        &self,
+        driver: &ObjectKey,
+        identity: &StringMap,
+        object: &RequestKey,
+    ) -> Option<String> {
+        let namespace = &object.object().namespace;
+        let admits = |other: &RequestKey| match other {
+            RequestKey::LoadBalancer(key) => {
+                let lb = self.load_balancers.find(key);
+                lb.is_some_and(|lb| is_in_scope(lb, namespace))
+            }
+            _ => false,
+        };
+        let identity = (driver.clone(), identity.clone());
+        self.claims.owner(&identity, namespace, admits)
+    }
+
+    /// The object has a load balancer from now on, unless another namespace owns it, which is returned.
     pub(crate) fn claim(
         &mut self,
         driver: &ObjectKey,
         identity: StringMap,
-        object: RequestKey,
+        object: &RequestKey,
     ) -> Option<String> {
-        let namespace = object.object().namespace.clone();
-        let load_balancers = &self.load_balancers;
-        let admits = |other: &RequestKey| match other {
-            RequestKey::LoadBalancer(key) => {
-                let lb = load_balancers.find(key);
-                lb.is_some_and(|lb| is_in_scope(lb, &namespace))
-            }
-            _ => false,
-        };
-        self.claims.add((driver.clone(), identity), object, admits)
+        let owner = self.other_owner(driver, &identity, object);
+        if owner.is_none() {
+            self.claims.add((driver.clone(), identity), object.clone());
+        }
+        owner
     }
 
     /// The driver that a request for a verdict calls.

@@ -6,7 +6,7 @@ use crate::api::{Condition, LoadBalancerDriver, ObjectKey, StringMap, condition_
 use crate::cluster::EventType::{Normal, Warning};
 use crate::drivers::one_call::shared_fields;
 use crate::runtime::operation::{Incomplete, Operand, operate, retry_id};
-use crate::runtime::{Action, Error, OperationFailure, Reporter};
+use crate::runtime::{Action, Error, OperationFailure};
 use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::{CreateLoadBalancer, DeleteLoadBalancer, EnsureLoadBalancer};
 
@@ -16,6 +16,31 @@ struct Refusal {
     identity: StringMap,
     event: &'static str,
     failure: OperationFailure,
+}
+
+impl Refusal {
+    fn of_owner(namespace: &str) -> Self {
+        let message = format!(
+            "namespace {namespace} has this load balancer, and no scope of its LoadBalancer admits this namespace"
+        );
+        let reason = reasons::OWNED_BY_OTHER_NAMESPACE;
+        Self {
+            identity: StringMap::default(),
+            event: reason,
+            failure: OperationFailure {
+                reason,
+                message,
+                retry_delay: None,
+            },
+        }
+    }
+}
+
+/// The fields that identify a load balancer: the one that the driver declares, or all.
+fn shared_or_whole(driver: &LoadBalancerDriver, identity: &StringMap) -> StringMap {
+    let shared = shared_fields(driver.annotations(), identity);
+    let shared = shared.filter(|fields| !fields.is_empty());
+    shared.unwrap_or_else(|| identity.clone())
 }
 
 impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
@@ -30,6 +55,14 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         mut request: CreateLoadBalancer,
     ) -> Result<Result<StringMap, Refusal>, Incomplete> {
         request.retry_id = retry_id();
+        let driver_key = ObjectKey::of(driver);
+        // Where lbSpec is the identity, nothing need be called.
+        let spec = shared_or_whole(driver, &self.state.spec);
+        let key = &self.reporter.key;
+        let context = self.reporter.context;
+        if let Some(owner) = context.index().other_owner(&driver_key, &spec, key) {
+            return Ok(Err(Refusal::of_owner(&owner)));
+        }
         let operand = self.operand();
         let call = operate::<CreateLoadBalancer>(operand, driver, "CreateLoadBalancer", request);
         let identity = self.state.identity(call.await?.lb_info.into());
@@ -40,31 +73,9 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 failure: OperationFailure::invalid_response(message),
             }));
         }
-        Ok(self.claim(driver, &identity).map(|()| identity))
-    }
-
-    /// The object has the load balancer from now on, unless another namespace owns it.
-    fn claim(&self, driver: &LoadBalancerDriver, identity: &StringMap) -> Result<(), Refusal> {
-        let Reporter { context, key, .. } = &self.reporter;
-        let shared = shared_fields(driver.annotations(), identity);
-        let shared = shared.filter(|fields| !fields.is_empty());
-        let shared = shared.unwrap_or_else(|| identity.clone());
-        let driver = ObjectKey::of(driver);
-        let owner = context.index().claim(&driver, shared, key.clone());
-        owner.map_or(Ok(()), |owner| {
-            let message = format!(
-                "namespace {owner} has this load balancer, and no scope of its LoadBalancer admits this namespace"
-            );
-            Err(Refusal {
-                identity: StringMap::default(),
-                event: reasons::OWNED_BY_OTHER_NAMESPACE,
-                failure: OperationFailure {
-                    reason: reasons::OWNED_BY_OTHER_NAMESPACE,
-                    message,
-                    retry_delay: None,
-                },
-            })
-        })
+        let shared = shared_or_whole(driver, &identity);
+        let owner = context.index().claim(&driver_key, shared, key);
+        Ok(owner.map_or(Ok(identity), |owner| Err(Refusal::of_owner(&owner))))
     }
 
     pub(super) async fn create(
