@@ -56,7 +56,11 @@ async fn serve(limits: Limits) -> SocketAddr {
             Ok::<_, hyper::Error>(Response::new(Full::new(body)))
         }
     };
-    let serving = listener.serve(move |_| service_fn(respond.clone()), std::future::pending());
+    let serving = listener.serve(
+        move |_| service_fn(respond.clone()),
+        None,
+        std::future::pending(),
+    );
     tokio::spawn(async move { drop(serving.await) });
     addr
 }

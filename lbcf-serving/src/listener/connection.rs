@@ -38,6 +38,15 @@ pub(super) struct Settings<B> {
     pub(super) refuse: Option<fn(String) -> Response<B>>,
 }
 
+impl<B> Settings<B> {
+    /// The response to a request of another site's page.
+    fn refusal<T>(&self, request: &Request<T>) -> Option<Response<B>> {
+        let refuse = self.refuse?;
+        let checked = foreign_pages::check(request, self.hosts.as_deref());
+        checked.err().map(refuse)
+    }
+}
+
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Serves requests until client or server has had enough.
@@ -138,16 +147,11 @@ async fn requests<I, S, B>(
     B::Error: Into<BoxError>,
 {
     let limits = settings.limits;
-    let reuse_until = limits
-        .lifetime
-        .map(|lifetime| Instant::now() + lifetime / 2);
+    let reuse_until = limits.lifetime.map(|it| Instant::now() + it / 2);
     let service = service_fn(move |request: Request<_>| {
         let active = connection.begin();
         let body = |body| RequestBody::new(body, connection.clone());
-        let refusal = settings.refuse.and_then(|refuse| {
-            let checked = foreign_pages::check(&request, settings.hosts.as_deref());
-            checked.err().map(refuse)
-        });
+        let refusal = settings.refusal(&request);
         let response = refusal.map_or_else(|| Ok(service.call(request.map(body))), Err);
         async move {
             let response = match response {
@@ -179,9 +183,7 @@ async fn requests<I, S, B>(
             () = after(limits.lifetime) => {}
         }
         http.as_mut().graceful_shutdown();
-        let last_bytes = limits
-            .drain
-            .map_or(LAST_BYTES, |drain| drain.min(LAST_BYTES));
+        let last_bytes = LAST_BYTES.min(limits.drain.unwrap_or(LAST_BYTES));
         if let Ok(ended) = timeout(last_bytes, http.as_mut()).await {
             return ended;
         }

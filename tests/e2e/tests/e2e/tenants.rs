@@ -94,7 +94,7 @@ fn every_text_of_a_spec_is_known_to_name_something_elsewhere_or_not() {
         let unknown = found.iter().filter(|path| {
             let is_own =
                 |own: &&str| path.split('.').any(|step| step == *own) || path.ends_with(*own);
-            !named.contains(path.as_str()) && !OWN.iter().any(|own| is_own(&own))
+            !named.contains(path.as_str()) && !OWN.iter().any(is_own)
         });
         let unknown: Vec<_> = unknown.collect();
         assert!(

@@ -32,7 +32,7 @@ async fn d110_forged_records_touch_no_load_balancer_of_another_namespace() {
     forge(&world, "plain", |_| {}).await;
     let finalizer = json!(["lbcf.tkestack.io/deregister-backend"]);
     forge(&world, "with-finalizer", |it| {
-        it["metadata"]["finalizers"] = finalizer.clone()
+        it["metadata"]["finalizers"] = finalizer.clone();
     })
     .await;
     // The signature of another record, which its namespace is part of.
@@ -43,7 +43,7 @@ async fn d110_forged_records_touch_no_load_balancer_of_another_namespace() {
     let signature =
         own.next().unwrap().metadata.annotations.as_ref().unwrap()[ANNOTATION_SIGNATURE].clone();
     forge(&world, "copied", |it| {
-        it["metadata"]["annotations"] = json!({ANNOTATION_SIGNATURE: signature})
+        it["metadata"]["annotations"] = json!({ANNOTATION_SIGNATURE: signature});
     })
     .await;
     for name in ["plain", "with-finalizer", "copied"] {
