@@ -91,7 +91,7 @@ fn redirect(status: StatusCode, to: &str) -> Reply {
 }
 
 /// The request fields that the author of a strict schema knew.
-const KNOWN_FIELDS: [&str; 18] = [
+const KNOWN_FIELDS: [&str; 20] = [
     "attributes",
     "backendAddr",
     "backendType",
@@ -100,6 +100,8 @@ const KNOWN_FIELDS: [&str; 18] = [
     "lbAttributes",
     "lbInfo",
     "lbSpec",
+    "name",
+    "namespace",
     "notReadyPods",
     "oldAttributes",
     "oldParameters",

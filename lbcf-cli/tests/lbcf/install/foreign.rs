@@ -28,7 +28,7 @@ async fn the_overlays_have_only_known_fields() {
 }
 
 #[test]
-fn with_cert_manager_the_controller_has_no_permission_for_secrets_and_webhooks() {
+fn with_cert_manager_the_controller_has_no_permission_for_its_certificate_and_webhooks() {
     if !has_kustomize("with_cert_manager_the_controller_has_no_permission") {
         return;
     }
@@ -46,8 +46,8 @@ fn with_cert_manager_the_controller_has_no_permission_for_secrets_and_webhooks()
         resources("deploy"),
         resources("deploy/overlays/cert-manager"),
     );
-    assert_eq!((certificates(&base), certificates(&overlay)), (4, 0));
-    assert_eq!(overlay.len() + 4, base.len());
+    assert_eq!((certificates(&base), certificates(&overlay)), (5, 2));
+    assert_eq!(overlay.len() + 3, base.len());
     // The mounted Secret is the one that cert-manager writes, for the name that the webhooks call.
     let objects = kustomize("deploy/overlays/cert-manager");
     let one = |kind: &str| {

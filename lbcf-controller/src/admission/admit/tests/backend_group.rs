@@ -50,7 +50,7 @@ async fn b84_a_new_group_is_put_to_each_load_balancers_driver() {
     assert_eq!(calls.len(), 2, "{calls:?}");
     assert_eq!(
         calls[0].request,
-        json!({"dryRun": false, "backendType": "Pod", "lbInfo": {"id": "1"}, "operation": "Create", "parameters": {"weight": "50"}})
+        json!({"dryRun": false, "namespace": "ns", "name": "group", "backendType": "Pod", "lbInfo": {"id": "1"}, "operation": "Create", "parameters": {"weight": "50"}})
     );
     // Not created yet: what is known of it (u28).
     assert_eq!(calls[1].driver, "lbcf-e");
@@ -216,7 +216,7 @@ async fn b84_changed_parameters_are_put_to_the_driver_with_the_old_ones() {
     let [call] = &world.calls()[..] else { panic!() };
     assert_eq!(
         call.request,
-        json!({"dryRun": false, "backendType": "Pod", "lbInfo": {"id": "1"}, "operation": "Update", "parameters": {"weight": "1"},
+        json!({"dryRun": false, "namespace": "ns", "name": "group", "backendType": "Pod", "lbInfo": {"id": "1"}, "operation": "Update", "parameters": {"weight": "1"},
                "oldParameters": {"weight": "50"}, "OldParameters": {"weight": "50"}})
     );
 }

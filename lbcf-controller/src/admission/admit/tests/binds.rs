@@ -28,11 +28,11 @@ async fn b97_a_new_bind_is_put_to_each_driver_twice() {
     );
     assert_eq!(
         calls[0].request,
-        json!({"dryRun": false, "backendType": "Pod", "lbInfo": {"lbID": "lb-foo"}, "operation": "Create", "parameters": {"weight": "100"}})
+        json!({"dryRun": false, "namespace": "ns", "name": "bind", "backendType": "Pod", "lbInfo": {"lbID": "lb-foo"}, "operation": "Create", "parameters": {"weight": "100"}})
     );
     assert_eq!(
         calls[2].request,
-        json!({"dryRun": false, "lbSpec": {"lbID": "lb-foo"}, "operation": "Create", "attributes": {"payment": "by-hour"}})
+        json!({"dryRun": false, "namespace": "ns", "name": "bind", "lbSpec": {"lbID": "lb-foo"}, "operation": "Create", "attributes": {"payment": "by-hour"}})
     );
 }
 

@@ -37,7 +37,7 @@ async fn b72_b78_a_new_load_balancer_is_put_to_its_driver() {
     );
     assert_eq!(
         call.request,
-        json!({"dryRun": false, "lbSpec": {"lbID": "x"}, "operation": "Create", "attributes": {"payment": "month", "count": "3"}})
+        json!({"dryRun": false, "namespace": "ns", "name": "x", "lbSpec": {"lbID": "x"}, "operation": "Create", "attributes": {"payment": "month", "count": "3"}})
     );
 }
 
@@ -119,7 +119,7 @@ async fn b74_changed_attributes_are_put_to_the_driver_with_the_old_ones() {
     let [call] = &world.calls()[..] else { panic!() };
     assert_eq!(
         call.request,
-        json!({"dryRun": false, "lbSpec": {"lbID": "lb"}, "operation": "Update",
+        json!({"dryRun": false, "namespace": "ns", "name": "lb", "lbSpec": {"lbID": "lb"}, "operation": "Update",
                "attributes": {"payment": "hour"}, "oldAttributes": {"payment": "month"}})
     );
     assert_denied(
