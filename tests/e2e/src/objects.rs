@@ -2,13 +2,13 @@
 
 use crate::manifests::{self, GROUP, LB, NAMESPACE, OWN_DRIVER, SYSTEM};
 use crate::{World, until};
-use k8s_openapi::api::core::v1::{Namespace, Pod};
+use k8s_openapi::api::core::v1::{Namespace, Pod, Secret};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind,
     ServiceMode, WebhookConfig,
 };
-use lbcf_controller::names;
+use lbcf_controller::names::{self, RECORD_KEY_SECRET};
 use lbcf_driver_sdk::webhook::{ALL, Obligation, WebhookInfo};
 use serde_json::{Value, json};
 
@@ -164,6 +164,12 @@ impl World {
             .patch_status(name, &PatchParams::default(), &patch)
             .await
             .expect("the patch is accepted")
+    }
+
+    /// Removes the key that signs records, as if an earlier version, or the original, had created them: the next controller
+    /// creates a key that is no older than they are.
+    pub async fn forget_record_key(&self) {
+        self.delete::<Secret>(SYSTEM, RECORD_KEY_SECRET).await;
     }
 
     /// Deletes an object, if it exists.

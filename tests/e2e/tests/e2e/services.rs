@@ -324,6 +324,7 @@ async fn d27_what_the_original_registered_of_a_service_is_not_registered_again()
             .await
             .unwrap();
     }
+    world.forget_record_key().await;
     let seen = proxy.count();
     let before = world.cost();
     let _controller = world.start(World::quick());

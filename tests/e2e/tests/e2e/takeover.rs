@@ -9,6 +9,7 @@ use serde_json::json;
 /// Removes what the original controller does not store: observed generations, synced attributes and
 /// the inputs of addresses.
 async fn as_the_original_left_it(world: &World) {
+    world.forget_record_key().await;
     for record in world.all::<BackendRecord>().await {
         let name = record.metadata.name.as_deref().unwrap();
         let annotations = json!({"metadata": {"annotations": null}});

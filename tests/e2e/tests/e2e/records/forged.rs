@@ -1,11 +1,10 @@
 //! Records that users create or change: nothing is registered or deregistered for them (d110).
 
 use super::{LONG, SHORT, registered};
-use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use lbcf_controller::api::{BackendGroup, BackendRecord};
-use lbcf_controller::names::{ANNOTATION_SIGNATURE, RECORD_KEY_SECRET};
-use lbcf_e2e::manifests::{GROUP, NAMESPACE, SYSTEM};
+use lbcf_controller::names::ANNOTATION_SIGNATURE;
+use lbcf_e2e::manifests::{GROUP, NAMESPACE};
 use lbcf_e2e::{World, kill};
 use serde_json::{Value, json};
 
@@ -66,8 +65,7 @@ async fn d110_what_earlier_versions_registered_is_still_deregistered() {
             .patch::<BackendRecord>(NAMESPACE, &record.name_any(), unsigned)
             .await;
     }
-    // The key is younger than the records.
-    world.delete::<Secret>(SYSTEM, RECORD_KEY_SECRET).await;
+    world.forget_record_key().await;
     let _controller = world.start(World::quick());
     let before = world.cost();
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
