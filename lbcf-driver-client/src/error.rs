@@ -134,7 +134,7 @@ fn is_connect(error: &(dyn Error + Send + Sync + 'static)) -> bool {
         .is_some_and(hyper_util::client::legacy::Error::is_connect)
 }
 
-/// The expectation that a response does not meet, without its value: it may be another server's, which the user who
+/// The expectation that a response does not meet, without its value: it may be another server's, which the user that
 /// wrote the driver's URL must not read.
 fn expectation(error: &DecodeError) -> String {
     match error {

@@ -185,7 +185,7 @@ fn media_type(headers: &HeaderMap) -> String {
 }
 
 /// The text of `{"error": "…"}`. Other pages are described and not quoted: they may be another server's, which the user
-/// who wrote the driver's URL must not read.
+/// that wrote the driver's URL must not read.
 fn shown(page: &[u8], media_type: &str) -> String {
     #[derive(Deserialize)]
     struct Plain {

@@ -5,6 +5,9 @@
     clippy::panic,
     reason = "helpers of tests unwrap, too"
 )]
+
+mod wide;
+
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::service::service_fn;
@@ -24,25 +27,10 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use wide::{DEADLINE, WIDE};
 
 const NAME: &str = "server.test";
-/// A limit that no test reaches.
-const LONG: Duration = Duration::from_secs(3600);
 const SHORT: Duration = Duration::from_millis(50);
-/// Nothing in these tests takes longer, so what does is a failure.
-const DEADLINE: Duration = Duration::from_secs(60);
-
-const WIDE: Limits = Limits {
-    connections: 64,
-    handshake: LONG,
-    head: LONG,
-    body: LONG,
-    idle: LONG,
-    stall: LONG,
-    buffer: 64 << 10,
-    lifetime: None,
-    drain: None,
-};
 
 struct Running {
     addr: SocketAddr,

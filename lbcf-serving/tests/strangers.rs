@@ -5,6 +5,8 @@
     reason = "helpers of tests unwrap, too"
 )]
 
+mod wide;
+
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
 use hyper::service::service_fn;
@@ -17,23 +19,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-
-/// A limit that no test reaches.
-const LONG: Duration = Duration::from_secs(3600);
-/// Nothing in these tests takes longer, so what does is a failure.
-const DEADLINE: Duration = Duration::from_secs(60);
-
-const WIDE: Limits = Limits {
-    connections: 64,
-    handshake: LONG,
-    head: LONG,
-    body: LONG,
-    idle: LONG,
-    stall: LONG,
-    buffer: 64 << 10,
-    lifetime: None,
-    drain: None,
-};
+use wide::{DEADLINE, WIDE};
 
 const GET: &str = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 const HALF_A_HEAD: &str = "GET / HTTP/1.1\r\nho";

@@ -1,5 +1,5 @@
-//! The reviews that are processed at a time, shared by namespace: a user whose reviews take long, as with a slow driver of
-//! their own, leaves slots to the others.
+//! The slots of reviews that are processed at a time, shared by namespace: one whose reviews take long, for example because its
+//! own driver is slow, leaves slots to the others.
 
 use crate::process::lock::Mutex;
 use std::collections::{HashMap, VecDeque};
@@ -87,7 +87,7 @@ impl State {
         waiting.push_back(receiver);
     }
 
-    /// Removes the first of those who do not wait any more, and namespaces of which nobody waits.
+    /// Removes reviews at the front that have ended while they waited, and namespaces without waiting reviews.
     fn forget_closed(&mut self) {
         self.waiting.retain(|_, waiting| {
             while waiting.front().is_some_and(oneshot::Sender::is_closed) {

@@ -30,8 +30,8 @@ pub struct DriverArgs {
     #[arg(long, requires = "driver_token_file")]
     pub driver_token_over_http: bool,
 
-    /// Send token and client certificate to drivers in other namespaces as well. Whoever creates one can then receive the
-    /// token, and have other drivers called with both
+    /// Send token and client certificate to drivers in other namespaces as well. A user that
+    /// creates one can then receive the token, and have other drivers called with both
     #[arg(long)]
     pub driver_credentials_for_tenants: bool,
 }

@@ -1,5 +1,5 @@
-//! The addresses at which drivers may be called. Who writes the URL of a driver makes the controller send requests to it,
-//! from inside of the cluster's network.
+//! The addresses at which drivers may be called. A user that writes the URL of a driver makes the controller send
+//! requests to it, from inside of the cluster's network.
 
 use crate::process::networks::Networks;
 use std::net::IpAddr;

@@ -1,6 +1,6 @@
 //! The key with which the controller signs the BackendRecords that it creates.
 //!
-//! Whoever may create records in a namespace could otherwise have any backend of any load balancer registered
+//! A user that may create records in a namespace could otherwise have any backend of any load balancer registered
 //! and deregistered. The signature covers what identifies the backend and is there from the record's creation; the key is in a
 //! Secret in the controller's namespace, which tenants cannot read.
 

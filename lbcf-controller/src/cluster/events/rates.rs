@@ -1,5 +1,5 @@
-//! The number of events that an object and a namespace may have: who writes objects, or the driver that answers for them, makes the
-//! controller record events, and each is an object in the cluster for an hour.
+//! The number of events that an object and a namespace may have. A user that writes objects, and a driver that responds for them, make
+//! the controller record events, and each is an object in the cluster for an hour.
 
 use crate::api::ObjectKey;
 use crate::process::token_bucket::TokenBucket;

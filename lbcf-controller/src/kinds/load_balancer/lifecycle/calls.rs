@@ -11,14 +11,14 @@ use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::{CreateLoadBalancer, DeleteLoadBalancer, EnsureLoadBalancer};
 
 /// The load balancer that a driver created, or adopted, cannot be this object's.
-struct Refusal {
+struct RejectedCreation {
     /// Of the load balancer that has to be deleted; empty if that is not this object's.
     identity: StringMap,
     event: &'static str,
     failure: OperationFailure,
 }
 
-impl Refusal {
+impl RejectedCreation {
     fn of_owner(namespace: &str) -> Self {
         let message = format!(
             "namespace {namespace} has this load balancer, and no scope of its LoadBalancer admits this namespace"
@@ -53,7 +53,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         &self,
         driver: &LoadBalancerDriver,
         mut request: CreateLoadBalancer,
-    ) -> Result<Result<StringMap, Refusal>, Incomplete> {
+    ) -> Result<Result<StringMap, RejectedCreation>, Incomplete> {
         request.retry_id = retry_id();
         let driver_key = ObjectKey::of(driver);
         // Where lbSpec is the identity, nothing need be called.
@@ -61,13 +61,13 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         let key = &self.reporter.key;
         let context = self.reporter.context;
         if let Some(owner) = context.index().other_owner(&driver_key, &spec, key) {
-            return Ok(Err(Refusal::of_owner(&owner)));
+            return Ok(Err(RejectedCreation::of_owner(&owner)));
         }
         let operand = self.operand();
         let call = operate::<CreateLoadBalancer>(operand, driver, "CreateLoadBalancer", request);
         let identity = self.state.identity(call.await?.lb_info.into());
         if let Some(message) = identity.excess("the load balancer's identity") {
-            return Ok(Err(Refusal {
+            return Ok(Err(RejectedCreation {
                 identity,
                 event: "InvalidCreateLoadBalancer",
                 failure: OperationFailure::invalid_response(message),
@@ -75,7 +75,9 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         }
         let shared = shared_or_whole(driver, &identity);
         let owner = context.index().claim(&driver_key, shared, key);
-        Ok(owner.map_or(Ok(identity), |owner| Err(Refusal::of_owner(&owner))))
+        Ok(owner.map_or(Ok(identity), |owner| {
+            Err(RejectedCreation::of_owner(&owner))
+        }))
     }
 
     pub(super) async fn create(
@@ -85,7 +87,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     ) -> Result<Action, Error> {
         let (type_, reason) = (condition_types::CREATED, L::FAILED[0]);
         match self.call_create(driver, request).await {
-            Ok(Err(Refusal { event, failure, .. })) => {
+            Ok(Err(RejectedCreation { event, failure, .. })) => {
                 self.reporter.event(Warning, event, &failure.message);
                 self.fail(type_, reason, failure).await
             }
@@ -150,7 +152,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     ) -> Result<Action, Error> {
         let created = match self.call_create(driver, request).await {
             Ok(Ok(identity)) => return self.write_created(identity).await,
-            Ok(Err(refusal)) => refusal.identity,
+            Ok(Err(rejected)) => rejected.identity,
             Err(Incomplete::Failed(failure)) if failure.reason == reasons::OPERATION_FAILED => {
                 StringMap::default()
             }
