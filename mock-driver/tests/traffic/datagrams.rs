@@ -68,11 +68,11 @@ async fn a_backend_that_refuses_loses_its_clients() {
     let endpoint = lab.create(ListenerProtocol::Udp, 53);
     let mut tasks = JoinSet::new();
     let a = echo(b'a', &mut tasks).await;
-    let gone = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let refusing = gone.local_addr().unwrap();
-    drop(gone);
+    // Connected to another address, it refuses datagrams and keeps others from getting its port.
+    let refusing = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    refusing.connect("127.0.0.1:1").await.unwrap();
     lab.bind(&endpoint, a, 1);
-    lab.bind(&endpoint, refusing, 100);
+    lab.bind(&endpoint, refusing.local_addr().unwrap(), 100);
     let addr = lab.addr(&endpoint);
     let client = Arc::new(client(addr).await);
     until("the other backend answers", async || {

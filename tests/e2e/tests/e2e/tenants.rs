@@ -1,6 +1,7 @@
 //! What a tenant writes in its namespace changes nothing of another's (ADR 13).
 
-use kube::ResourceExt;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Resource, ResourceExt};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, NamespacedKind, crds, reasons,
 };
@@ -213,6 +214,14 @@ async fn attack(world: &World) {
     bind.metadata.namespace = Some(GREEN.into());
     bind.spec.load_balancers[0].spec = lb_info;
     world.create(&bind).await;
+    let mut owner = ConfigMap::default();
+    owner.metadata.name = Some("owner".to_owned());
+    owner.metadata.namespace = Some(GREEN.to_owned());
+    let owner = world
+        .create(&owner)
+        .await
+        .controller_owner_ref(&())
+        .unwrap();
     // Records with the identity, the owner, the labels and the signature of the other's.
     let records = world
         .api::<BackendRecord>(NAMESPACE)
@@ -225,17 +234,40 @@ async fn attack(world: &World) {
         forged.metadata.resource_version = None;
         forged.metadata.uid = None;
         forged.metadata.creation_timestamp = None;
-        if number == 0 {
-            forged.metadata.owner_references = None;
+        match number {
+            0 => forged.metadata.owner_references = None,
+            1 => {}
+            // Another controller's, which no group or Bind decides about.
+            _ => forged.metadata.owner_references = Some(vec![owner.clone()]),
         }
         world.create(&forged).await;
         let name = forged.name_any();
-        // Without one, the controller has deleted it already.
+        // The controller has deleted those of groups that do not have them.
         let status = json!({"status": record.status});
         let patch = kube::api::Patch::Merge(status);
         let api = world.api::<BackendRecord>(GREEN);
         let _ = api.patch_status(&name, &Default::default(), &patch).await;
     }
+}
+
+/// Waits until the controller has decided about what has to be refused.
+async fn until_refused(world: &World, proxy: &DriverProxy, lb_info: &Value) {
+    until(
+        "the load balancer and the records are refused",
+        async || {
+            assert_calls_apart(proxy, lb_info);
+            let lb = world.api::<LoadBalancer>(GREEN).get("same").await.unwrap();
+            let lb = lb.status?.conditions;
+            let records = world.all::<BackendRecord>().await.into_iter();
+            let records = records.flat_map(|it| it.status.unwrap_or_default().conditions);
+            let refused = records.filter(|it| it.reason == reasons::NOT_CREATED_BY_CONTROLLER);
+            let is_refused = lb
+                .iter()
+                .any(|it| it.reason == reasons::OWNED_BY_OTHER_NAMESPACE);
+            (is_refused && refused.count() >= 2).then_some(())
+        },
+    )
+    .await;
 }
 
 /// No call for the tenant's objects is about the other's load balancer, but the one that asks for it.
@@ -269,6 +301,7 @@ async fn what_a_tenant_writes_changes_nothing_of_another() {
     assert!(lb_info.is_object());
 
     attack(&world).await;
+    until_refused(&world, &proxy, &lb_info).await;
     until_seen(&world, 1).await;
     assert_unchanged(&world, &before).await;
     assert_calls_apart(&proxy, &lb_info);
