@@ -149,9 +149,10 @@ async fn a_response_that_ends_early_leaves_the_effect_unknown() {
 
 #[tokio::test]
 async fn a_refused_connection_is_unreachable_with_the_reason() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address: SocketAddr = listener.local_addr().unwrap();
-    drop(listener);
+    // Bound, so that nothing else takes the port, and not listening.
+    let refusing = tokio::net::TcpSocket::new_v4().unwrap();
+    refusing.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address: SocketAddr = refusing.local_addr().unwrap();
     let error = call(&format!("http://{address}")).await.unwrap_err();
     assert!(matches!(error, CallError::Unreachable(_)));
     assert!(error.is_connect() && !error.is_timeout());

@@ -279,9 +279,10 @@ mod tests {
 
     #[tokio::test]
     async fn errors_name_the_address() {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        drop(listener);
+        // Bound, so that nothing else takes the port, and not listening.
+        let refusing = tokio::net::TcpSocket::new_v4().unwrap();
+        refusing.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = refusing.local_addr().unwrap();
         let refused = dial(&address.to_string()).await.unwrap_err();
         assert_eq!(
             refused.0,

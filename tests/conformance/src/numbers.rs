@@ -3,8 +3,9 @@
 //! reserved against other runs on the machine by a lock file for each hundred of them.
 
 use crate::sync::lock;
+use socket2::{Domain, Socket, Type};
 use std::fs::{File, Metadata, TryLockError};
-use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -186,8 +187,18 @@ fn lock_at(path: &Path, file: &File) -> Result<bool, TryLockError> {
 
 /// True if nothing listens on this port of the loopback address.
 pub(crate) fn is_free(port: u16) -> bool {
-    let addr = (Ipv4Addr::LOCALHOST, port);
-    TcpListener::bind(addr).is_ok() && UdpSocket::bind(addr).is_ok()
+    probe(port, Type::STREAM)
+        .and(probe(port, Type::DGRAM))
+        .is_ok()
+}
+
+/// A socket that is bound and does not listen. A child process inherits it until it executes its
+/// program; it must keep neither the next probe nor the driver from the port.
+fn probe(port: u16, kind: Type) -> std::io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, kind, None)?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into())?;
+    Ok(socket)
 }
 
 /// The ports that the system gives to outgoing connections and to listeners on port 0.

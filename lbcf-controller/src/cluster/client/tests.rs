@@ -102,9 +102,10 @@ async fn d54_a_request_that_the_server_refuses_for_now_is_repeated_when_it_says(
 
 #[tokio::test]
 async fn requests_without_a_response_are_counted_too() {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
+    // Bound, so that nothing else takes the port, and not listening.
+    let refusing = tokio::net::TcpSocket::new_v4().unwrap();
+    refusing.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("http://{}", refusing.local_addr().unwrap());
     let metrics = Metrics::new();
     let client = build(Config::new(url.parse().unwrap()), LIMITS, &metrics).unwrap();
     let refused = Api::<Namespace>::all(client).get("default").await;

@@ -134,9 +134,10 @@ async fn d50_d24_a_driver_without_healthz_is_neither_healthy_nor_unhealthy() {
 
 #[tokio::test]
 async fn d50_a_driver_that_does_not_respond_or_responds_with_a_servers_error_is_unhealthy() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let free = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
+    // Bound, so that nothing else takes the port, and not listening.
+    let refusing = tokio::net::TcpSocket::new_v4().unwrap();
+    refusing.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let free = format!("http://{}", refusing.local_addr().unwrap());
     let unreachable = Probe::of(&free);
     let not_a_url = Probe::of("no url");
     let failing = Probe::of_server(responding(500, "a different text each time")).await;

@@ -259,9 +259,10 @@ mod tests {
 
     #[tokio::test]
     async fn an_unreachable_driver_is_not_probed() {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        drop(listener);
+        // Bound, so that nothing else takes the port, and not listening.
+        let refusing = tokio::net::TcpSocket::new_v4().unwrap();
+        refusing.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let url = format!("http://{}", refusing.local_addr().unwrap());
         let away = Transport::to_url(&url, &Settings::default()).unwrap();
         let result = probe(&away, Some(&away)).await.result;
         assert!(

@@ -1,5 +1,6 @@
 use super::*;
 use std::collections::BTreeSet;
+use std::net::{TcpListener, UdpSocket};
 use tempfile::TempDir;
 
 /// The lock files of a test, which no other test uses.
@@ -88,6 +89,19 @@ fn a_process_that_is_being_started_does_not_keep_what_a_run_had_reserved() {
     drop(one);
     assert_eq!(machine.numbers(4_000..=4_399, 3, false).take(0, 0), taken);
     drop(inherited);
+}
+
+#[test]
+fn a_process_that_is_being_started_does_not_keep_a_port_that_was_tried() {
+    let machine = Machine::new();
+    let numbers = machine.numbers(7_000..=7_999, 0, true);
+    let [port, other] = [0, 1].map(|nth| numbers.take(0, nth));
+    let _inherited = [Type::STREAM, Type::DGRAM].map(|kind| probe(port, kind).unwrap());
+    assert!(is_free(port));
+    let _driver = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+    assert!(!is_free(port), "something listens");
+    let _datagrams = UdpSocket::bind((Ipv4Addr::LOCALHOST, other)).unwrap();
+    assert!(!is_free(other), "something receives datagrams");
 }
 
 #[test]

@@ -118,9 +118,8 @@ async fn a_stranger_on_the_port_does_not_pass_for_the_driver() {
     );
 }
 
-/// Responds to each request on a port.
-fn respond_on(port: u16) {
-    let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+/// Responds to each request.
+fn respond_on(listener: TcpListener) {
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
@@ -137,8 +136,7 @@ async fn a_driver_is_ready_when_it_responds() {
     let listener = TcpListener::bind(("127.0.0.1", exec.port())).unwrap();
     let waited = exec.ready(Duration::from_millis(300)).await;
     assert!(matches!(waited, Err(NoResponse::TimedOut(_))), "{waited:?}");
-    drop(listener);
-    respond_on(exec.port());
+    respond_on(listener);
     exec.ready(DEADLINE).await.unwrap();
 }
 
@@ -146,7 +144,7 @@ async fn a_driver_is_ready_when_it_responds() {
 async fn a_driver_that_has_exited_is_not_ready_though_somebody_responds() {
     let exec = Exec::start("read line < /dev/null; : {port}").unwrap();
     until("it ends", || exec.has_ended()).await;
-    respond_on(exec.port());
+    respond_on(TcpListener::bind(("127.0.0.1", exec.port())).unwrap());
     let problem = exec.ready(DEADLINE).await.unwrap_err().to_string();
     assert!(problem.contains("another process responds"), "{problem}");
 }

@@ -86,9 +86,10 @@ async fn transport_lingers_before_it_hangs_up() {
 
 #[tokio::test]
 async fn transport_reports_a_failed_connection_instead_of_hanging_up() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
+    // Bound, so that nothing else takes the port, and not listening.
+    let refusing = tokio::net::TcpSocket::new_v4().unwrap();
+    refusing.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("http://{}", refusing.local_addr().unwrap());
     let transport = Transport::to_url(&url, &Settings::default()).unwrap();
     let problem = transport
         .send_and_hang_up(&Request::post("x", "{}"), usize::MAX, Duration::ZERO)

@@ -198,9 +198,10 @@ async fn transport_reads_an_answer_that_comes_before_the_whole_request_is_sent()
 
 #[tokio::test]
 async fn transport_reports_why_the_connection_failed() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    // Bound, so that nothing else takes the port, and not listening.
+    let refusing = tokio::net::TcpSocket::new_v4().unwrap();
+    refusing.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = refusing.local_addr().unwrap();
     let transport = Transport::to_url(&format!("http://{address}"), &Settings::default()).unwrap();
     let problem = transport.send(&request(), LONG).await.unwrap_err();
     assert!(
