@@ -6,7 +6,6 @@ use crate::exchange::NoResponse;
 use crate::transport::{Request, Settings, Transport};
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
-use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 /// A server that never responds, and the bytes that it received on each connection.

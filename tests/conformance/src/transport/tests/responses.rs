@@ -6,7 +6,6 @@ use crate::exchange::NoResponse;
 use crate::transport::{Request, Settings, Transport};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 fn request() -> Request {
