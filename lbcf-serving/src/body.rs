@@ -16,6 +16,8 @@ use tokio::time::Instant;
 const SMALL: usize = 64 * 1024;
 /// Bytes for each permit.
 const PIECE: usize = 1024;
+/// The memory of a decoded value of JSON, in bytes: a member of a map that grows, with its key.
+const VALUE: usize = 256;
 
 /// The size and the time that one body may take.
 #[derive(Clone, Copy, Debug)]
@@ -31,35 +33,76 @@ pub struct BodyLimits {
 
 /// The memory that all connections of a server share for large bodies.
 #[derive(Clone, Debug)]
-pub struct BodyBudget(Arc<Semaphore>);
+pub struct BodyBudget {
+    free: Arc<Semaphore>,
+    bytes: usize,
+}
 
 impl BodyBudget {
     /// A budget of this many bytes for bodies above 64 KiB.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
-        let pieces = (bytes / PIECE).min(Semaphore::MAX_PERMITS);
-        Self(Arc::new(Semaphore::new(pieces)))
-    }
-
-    fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, ReadBodyError> {
-        let pieces = u32::try_from(bytes.div_ceil(PIECE)).unwrap_or(u32::MAX);
-        let taken = Arc::clone(&self.0).try_acquire_many_owned(pieces);
-        taken.map_err(|_| ReadBodyError::NoMemory)
+        let pieces = bytes.div_ceil(PIECE).min(Semaphore::MAX_PERMITS);
+        let free = Arc::new(Semaphore::new(pieces));
+        Self { free, bytes }
     }
 }
 
-/// A body, with its share of the budget until it is dropped.
+/// A body's share of a budget, until it is dropped: keep it as long as the body, and what was decoded of it.
+#[derive(Debug, Default)]
+pub struct BodyMemory {
+    size: usize,
+    values: usize,
+    taken: Option<OwnedSemaphorePermit>,
+}
+
+impl BodyMemory {
+    /// Takes what the next part of the body needs.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadBodyError::NoMemory`], or `TooLarge` for what the whole budget would not suffice for.
+    pub fn add(&mut self, part: &[u8], budget: &BodyBudget) -> Result<(), ReadBodyError> {
+        self.size += part.len();
+        self.values += part.iter().filter(|&&byte| byte == b',').count();
+        if self.size <= SMALL {
+            return Ok(());
+        }
+        let decoded = self.values * VALUE;
+        if self.size + decoded > budget.bytes {
+            return Err(ReadBodyError::TooLarge);
+        }
+        // A buffer that grows doubles, and takes its old half, too.
+        let needed = (self.size.next_power_of_two() * 3 / 2 + decoded).min(budget.bytes);
+        let taken = self.taken.as_ref().map_or(0, |t| t.num_permits() * PIECE);
+        let more = needed.saturating_sub(taken);
+        if more == 0 {
+            return Ok(());
+        }
+        let pieces = u32::try_from(more.div_ceil(PIECE)).unwrap_or(u32::MAX);
+        let more = Arc::clone(&budget.free).try_acquire_many_owned(pieces);
+        let more = more.map_err(|_| ReadBodyError::NoMemory)?;
+        match &mut self.taken {
+            Some(taken) => taken.merge(more),
+            None => self.taken = Some(more),
+        }
+        Ok(())
+    }
+}
+
+/// A body that was read.
 #[derive(Debug, Default)]
 pub struct ReceivedBody {
     /// The whole body.
     pub bytes: Bytes,
-    _memory: Option<OwnedSemaphorePermit>,
+    /// Its share of the budget.
+    pub memory: BodyMemory,
 }
 
 /// Errors of [`read`].
 #[derive(Debug, thiserror::Error)]
 pub enum ReadBodyError {
-    /// The body is larger than its limit.
+    /// The body is larger than its limit, or has too many values for the budget.
     #[error("the body is too large")]
     TooLarge,
     /// Other bodies have the memory; the client may try again.
@@ -113,7 +156,7 @@ where
         return Err(ReadBodyError::TooLarge);
     }
     let mut bytes = BytesMut::with_capacity(announced.min(SMALL));
-    let mut memory: Option<OwnedSemaphorePermit> = None;
+    let mut memory = BodyMemory::default();
     let mut size = 0_usize;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| ReadBodyError::Broken(error.into()))?;
@@ -122,20 +165,14 @@ where
         };
         size = size.saturating_add(data.len());
         if size > limits.bytes {
-            (bytes, memory) = (BytesMut::new(), None);
+            (bytes, memory) = (BytesMut::new(), BodyMemory::default());
             if size > most {
                 break;
             }
             continue;
         }
-        let given = memory.as_ref().map_or(0, |m| m.num_permits() * PIECE);
-        if let Some(budget) = budget.filter(|_| size > SMALL.max(given)) {
-            // Doubling keeps the number of acquisitions small.
-            let more = budget.take(size.next_power_of_two().min(limits.bytes) - given)?;
-            match &mut memory {
-                Some(memory) => memory.merge(more),
-                None => memory = Some(more),
-            }
+        if let Some(budget) = budget {
+            memory.add(&data, budget)?;
         }
         bytes.extend_from_slice(&data);
     }
@@ -144,7 +181,7 @@ where
     }
     Ok(ReceivedBody {
         bytes: bytes.freeze(),
-        _memory: memory,
+        memory,
     })
 }
 
@@ -198,20 +235,42 @@ mod tests {
     #[tokio::test]
     async fn memory_is_acquired_and_released() {
         let budget = BodyBudget::new(BYTES);
-        let whole = budget.0.available_permits();
+        let whole = budget.free.available_permits();
         let large = read(of(BYTES), limits(), Some(&budget)).await.unwrap();
         assert_eq!(large.bytes.len(), BYTES);
-        assert_eq!(budget.0.available_permits(), 0);
+        assert_eq!(budget.free.available_permits(), 0);
         let refused = read(of(SMALL + 1), limits(), Some(&budget)).await;
         assert!(matches!(refused, Err(ReadBodyError::NoMemory)));
         assert!(read(of(SMALL), limits(), Some(&budget)).await.is_ok());
         drop(large);
-        assert_eq!(budget.0.available_permits(), whole);
+        assert_eq!(budget.free.available_permits(), whole);
         assert!(read(of(SMALL + 1), limits(), Some(&budget)).await.is_ok());
-        assert_eq!(budget.0.available_permits(), whole);
+        assert_eq!(budget.free.available_permits(), whole);
         let too_large = read(of(BYTES + 1), limits(), Some(&budget)).await;
         assert!(matches!(too_large, Err(ReadBodyError::TooLarge)));
-        assert_eq!(budget.0.available_permits(), whole);
+        assert_eq!(budget.free.available_permits(), whole);
+    }
+
+    #[test]
+    fn d101_what_is_decoded_of_a_body_takes_memory_too() {
+        let budget = BodyBudget::new(BYTES);
+        let free = || budget.free.available_permits() * PIECE;
+        let of = |values: usize| {
+            let mut body = vec![b' '; 2 * SMALL];
+            body[..values].fill(b',');
+            let mut memory = BodyMemory::default();
+            memory.add(&body, &budget).map(|()| memory)
+        };
+        let mut small = BodyMemory::default();
+        small.add(&[b','; SMALL], &budget).unwrap();
+        assert_eq!(free(), BYTES, "a small one costs nothing");
+        let memory = of(8).unwrap();
+        assert_eq!(free(), BYTES - 3 * SMALL - 8 * VALUE);
+        let most = (BYTES - 2 * SMALL) / VALUE;
+        assert!(matches!(of(most), Err(ReadBodyError::NoMemory)));
+        assert!(matches!(of(most + 1), Err(ReadBodyError::TooLarge)));
+        drop(memory);
+        assert!(of(most).is_ok());
     }
 
     #[tokio::test(start_paused = true)]

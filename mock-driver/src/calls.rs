@@ -20,6 +20,7 @@ use axum::response::{IntoResponse, Response};
 use facts::CallFacts;
 use http_body_util::BodyExt;
 use lbcf_driver_sdk::webhook::{ALL, Class, WebhookInfo};
+use lbcf_serving::body::{BodyBudget, BodyMemory};
 use recorder::Recorder;
 use std::future::pending;
 
@@ -30,6 +31,7 @@ const MALFORMED: &str = "{\"status\":\"Su";
 struct CallContext {
     cloud: Cloud,
     journal_size: usize,
+    bodies: BodyBudget,
 }
 
 /// Puts faults and journal around the webhooks.
@@ -37,6 +39,7 @@ pub(crate) fn layer(webhooks: Router, cloud: Cloud, journal_size: usize) -> Rout
     let context = CallContext {
         cloud,
         journal_size,
+        bodies: body::budget(),
     };
     webhooks.layer(from_fn_with_state(context, handle))
 }
@@ -48,7 +51,8 @@ async fn handle(State(context): State<CallContext>, request: Request, next: Next
     let mut recorder = Recorder::new(context.cloud.clone(), context.journal_size, webhook);
     let (parts, body) = request.into_parts();
     // The SDK reads the rest of what is not read here, and reports what is wrong.
-    let (bytes, body) = body::read_ahead(body).await;
+    let mut memory = BodyMemory::default();
+    let (bytes, body) = body::read_ahead(body, &context.bodies, &mut memory).await;
     let facts = CallFacts::read(&bytes);
     recorder.request(&facts, &bytes);
     drop(bytes);

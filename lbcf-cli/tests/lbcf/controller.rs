@@ -12,6 +12,7 @@ use serde_json::Value;
 /// A cluster for one test.
 pub(crate) struct Cluster {
     server: Running,
+    url: String,
     kubeconfig: TempFile,
 }
 
@@ -22,8 +23,17 @@ impl Cluster {
             "local-cluster --listen 127.0.0.1:0 --with-crds --kubeconfig {}",
             kubeconfig.as_str()
         )));
-        server.line_with("http://");
-        Self { server, kubeconfig }
+        let url = server.line_with("http://");
+        Self {
+            server,
+            url,
+            kubeconfig,
+        }
+    }
+
+    /// The process, and the line with its URL.
+    pub(crate) const fn server(&self) -> (&Running, &String) {
+        (&self.server, &self.url)
     }
 
     pub(crate) async fn client(&self) -> Client {

@@ -22,3 +22,5 @@ mod new;
 mod process;
 #[cfg(unix)]
 mod state_file;
+#[cfg(target_os = "linux")]
+mod strangers;

@@ -243,7 +243,6 @@ impl<S: ClusterReader> WebhookEndpoint<S> {
         let namespace = review::namespace(&body.bytes);
         let _slot = self.in_flight.acquire(&namespace).await;
         let request = review::read(&body.bytes, &self.hook.kind.resource()).map_err(bad)?;
-        drop(body);
         let context = ValidationContext {
             cluster: &*self.state,
             deadline,

@@ -1,15 +1,15 @@
 //! Reading a request's body within limits of size, time and memory.
 
 use super::reject::{HookResponse, reject};
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::StatusCode;
-use lbcf_serving::body::{BodyBudget, BodyLimits, ReadBodyError};
+use lbcf_serving::body::{BodyBudget, BodyLimits, ReadBodyError, ReceivedBody};
 use tokio::time::Instant;
 
 /// The part of a body that is too large which is read and discarded, in bytes.
 const DISCARDED: usize = 16 << 20;
 
-/// The memory, in bytes, of all bodies of more than 64 KiB that are arriving.
+/// The memory, in bytes, of all bodies of more than 64 KiB that arrive, or whose hooks wait or run.
 const MEMORY: usize = 64 << 20;
 
 /// The memory for bodies of which each may have so many bytes.
@@ -23,17 +23,17 @@ pub(super) async fn read(
     limit: usize,
     until: Instant,
     budget: &BodyBudget,
-) -> Result<Bytes, HookResponse> {
+) -> Result<ReceivedBody, HookResponse> {
     let limits = BodyLimits {
         bytes: limit,
         discarded: DISCARDED,
         until,
     };
     let received = lbcf_serving::body::read(body, limits, Some(budget)).await;
-    let received = received.map_err(|error| match error {
+    received.map_err(|error| match error {
         ReadBodyError::TooLarge => reject(
             StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body has more than {limit} bytes"),
+            format!("the body has more than {limit} bytes, or too many values"),
         ),
         ReadBodyError::NoMemory => reject(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -47,6 +47,5 @@ pub(super) async fn read(
             StatusCode::BAD_REQUEST,
             format!("the body was cut off: {error}"),
         ),
-    });
-    Ok(received?.bytes)
+    })
 }

@@ -17,6 +17,7 @@ use crate::webhook::{
 use crate::{Driver, HookError, Rejection};
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
+use lbcf_serving::body::ReceivedBody;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,10 +47,10 @@ where
     let response = async {
         let body = call.body(body, &context).await?;
         // Probes send no body.
-        let request = if body.trim_ascii().is_empty() {
+        let request = if body.bytes.trim_ascii().is_empty() {
             W::default()
         } else {
-            decode::<W>(&body)?
+            decode::<W>(&body.bytes)?
         };
         let driver = Arc::clone(&context.driver);
         let hook = Box::pin(async move { healthz_response::<W>(&hook(driver, request).await) });
@@ -99,13 +100,14 @@ where
     let call = IncomingCall::new::<W, D>(&context);
     let response = async {
         let body = call.body(body, &context).await?;
-        let request = decode::<W>(&body)?;
+        let request = decode::<W>(&body.bytes)?;
         let (hooks, metrics, deadline) = (&context.hooks, call.metrics, call.deadline);
         let decision = async {
-            let permit = hooks.permit_by(deadline, body.len(), metrics).await?;
-            drop(body);
+            let permit = hooks.permit_by(deadline, body.bytes.len(), metrics).await?;
+            drop(body.bytes);
             let driver = Arc::clone(&context.driver);
             let hook = Box::pin(async move {
+                let _memory = body.memory;
                 let started = Instant::now();
                 let result = hook(driver, request).await;
                 log::verdict_ended(&result, started);
@@ -181,7 +183,7 @@ where
 fn start_operation<W, D, F, T>(
     context: &Context<D>,
     metrics: &Arc<WebhookMetrics>,
-    body: Bytes,
+    body: ReceivedBody,
     hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> Result<StartedCall, HookResponse>
 where
@@ -191,7 +193,7 @@ where
     T: Send + 'static,
 {
     let webhook = W::INFO.name;
-    let request = decode::<W>(&body)?;
+    let request = decode::<W>(&body.bytes)?;
     let driver = &context.driver;
     // The driver's code, which may panic, outside a task.
     let asked = contain_call(|| {
@@ -232,16 +234,17 @@ where
         webhook,
         metrics,
         span,
-        key: IdempotencyKey::new(webhook, record_id, dry_run, || content(&body)),
+        key: IdempotencyKey::new(webhook, record_id, dry_run, || content(&body.bytes)),
         content,
         backend: request
             .backend_addr()
             .map(|addr| BackendId::new(request.load_balancer().either(), addr)),
         serial_key,
-        request: body,
+        request: body.bytes,
     };
     let driver = Arc::clone(driver);
     let hook = Box::pin(async move {
+        let _memory = body.memory;
         let started = Instant::now();
         let result = hook(driver, request).await;
         log::operation_ended(&result, started);
@@ -300,7 +303,11 @@ impl<'a> IncomingCall<'a> {
         }
     }
 
-    async fn body<D>(&self, body: Body, context: &Context<D>) -> Result<Bytes, HookResponse> {
+    async fn body<D>(
+        &self,
+        body: Body,
+        context: &Context<D>,
+    ) -> Result<ReceivedBody, HookResponse> {
         let (limit, budget) = (context.settings.body_limit, &context.bodies);
         body::read(body, limit, self.body_deadline, budget).await
     }

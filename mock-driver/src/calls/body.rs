@@ -4,18 +4,29 @@ use axum::BoxError;
 use axum::body::{Body, Bytes};
 use futures::{StreamExt, stream};
 use http_body_util::BodyExt;
+use lbcf_serving::body::{BodyBudget, BodyMemory};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// The limit of a body that is read ahead, in bytes: that of the SDK.
 const LIMIT: usize = 4 << 20;
+/// The memory of all bodies that are read ahead, in bytes.
+const MEMORY: usize = 16 << 20;
 /// The limit of waiting for a body. One that takes longer reaches the SDK in parts, which then waits for
 /// the rest itself.
 const TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Reads a whole body, and returns it with a body that has the same. Of one that is too long, too slow or
-/// broken off, only the beginning is read.
-pub(super) async fn read_ahead(mut body: Body) -> (Bytes, Body) {
+pub(super) fn budget() -> BodyBudget {
+    BodyBudget::new(MEMORY)
+}
+
+/// Reads a whole body, and returns it with a body that has the same. Of one that is too long, too slow,
+/// broken off or beyond the budget, only the beginning is read.
+pub(super) async fn read_ahead(
+    mut body: Body,
+    budget: &BodyBudget,
+    memory: &mut BodyMemory,
+) -> (Bytes, Body) {
     let deadline = Instant::now() + TIMEOUT;
     let mut read = Vec::new();
     let rest = loop {
@@ -25,8 +36,9 @@ pub(super) async fn read_ahead(mut body: Body) -> (Bytes, Body) {
                 return (read.clone(), Body::from(read));
             }
             Ok(Some(Ok(frame))) => {
-                read.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
-                if read.len() > LIMIT {
+                let part = frame.data_ref().map_or(&[][..], |data| data);
+                read.extend_from_slice(part);
+                if read.len() > LIMIT || memory.add(part, budget).is_err() {
                     break body;
                 }
             }
