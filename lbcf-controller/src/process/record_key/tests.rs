@@ -4,6 +4,8 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::Protocol;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
 use serde_json::json;
 
 fn record() -> BackendRecord {
@@ -21,6 +23,43 @@ fn record() -> BackendRecord {
     }))
     .unwrap()
 }
+
+/// What a user can edit.
+const FIELDS: [&str; 9] = [
+    "/metadata/namespace",
+    "/metadata/name",
+    "/spec/lbDriver",
+    "/spec/lbName",
+    "/spec/lbInfo",
+    "/spec/lbInfo/id",
+    "/spec/podBackend/name",
+    "/spec/podBackend/port/port",
+    "/spec/parameters",
+];
+/// What the signature covers of it.
+const SIGNED: [&str; 6] = [
+    "/metadata/namespace",
+    "/metadata/name",
+    "/spec/lbDriver",
+    "/spec/lbName",
+    "/spec/lbInfo",
+    "/spec/podBackend",
+];
+/// Other texts, and those that would read the same if parts were only put together.
+const VALUES: [&str; 12] = [
+    r#""""#,
+    r#""web""#,
+    r#""web-0""#,
+    r#""lbcf-clb""#,
+    r#""blue""#,
+    r#""record""#,
+    r#""lb-1\",\"443""#,
+    r#"{}"#,
+    r#"{"id": "lb-1"}"#,
+    r#"{"id": "lb-1", "port": "443"}"#,
+    "80",
+    "443",
+];
 
 fn key(byte: u8) -> RecordKey {
     RecordKey::new(&[byte; 32], "2026-03-01T00:00:00Z".parse().unwrap())
@@ -96,4 +135,26 @@ fn d110_a_record_without_a_signature_counts_if_it_is_older_than_the_key_and_has_
     );
     assert!(!is_own("2026-03-01T00:00:01Z", "10.0.0.1:80"), "forged");
     assert!(!key(1).is_own(&record()), "never stored");
+}
+
+proptest! {
+    #![proptest_config(Config { rng_seed: RngSeed::Fixed(35), failure_persistence: None, ..Config::default() })]
+
+    /// Whatever a user writes into a record, it stays the controller's only with the same identity.
+    #[test]
+    fn d110_no_edit_of_the_identity_keeps_the_signature_valid(
+        edits in prop::collection::vec((prop::sample::select(&FIELDS[..]), prop::sample::select(&VALUES[..])), 0..4),
+    ) {
+        let original = serde_json::to_value(signed()).unwrap();
+        let mut edited = original.clone();
+        for (field, value) in edits {
+            if let Some(part) = edited.pointer_mut(field) {
+                *part = serde_json::from_str(value).unwrap();
+            }
+        }
+        let is_same = SIGNED.iter().all(|field| edited.pointer(field) == original.pointer(field));
+        if let Ok(record) = serde_json::from_value(edited) {
+            prop_assert_eq!(key(1).is_own(&record), is_same);
+        }
+    }
 }

@@ -18,6 +18,7 @@ mod editions;
 mod endpoints;
 mod examples;
 mod exhaustive;
+mod hostile_texts;
 mod installation;
 mod judge;
 mod late_leader;

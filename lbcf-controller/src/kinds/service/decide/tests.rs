@@ -1,3 +1,5 @@
+mod announced;
+
 use super::*;
 use crate::api::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE};
 use crate::api::{ObjectKey, ServiceMode, StringMap};
