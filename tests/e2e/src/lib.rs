@@ -45,6 +45,7 @@ mod sample;
 mod seed;
 mod stored;
 mod tampered;
+mod tenant;
 mod view;
 mod wait;
 mod world;

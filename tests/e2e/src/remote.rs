@@ -21,10 +21,13 @@ mod traffic;
 mod worker;
 
 pub(crate) use adapt::adapt;
+pub(crate) use installation::bind_role;
 pub use inventory::inventory;
 pub(crate) use owned::{PREFIX, STANDBY};
+pub(crate) use permissions::Permissions;
 pub use session::Session;
 pub(crate) use session::create_namespace;
+pub(crate) use traffic::Traffic;
 
 use crate::cluster::KUBECONFIG;
 use installation::Installation;

@@ -43,7 +43,7 @@ pub struct World {
     proxies: JoinSet<std::io::Result<()>>,
     /// A replica that never leads and serves admission while controllers are killed and restarted.
     standby: Option<AdmittingController>,
-    client: Client,
+    pub(crate) client: Client,
     /// Where the cluster is stored; `None` keeps it in memory.
     storage: Option<Storage>,
 }

@@ -6,6 +6,7 @@ use super::permissions::Permissions;
 use super::{conflicts, marker};
 use crate::manifests::SYSTEM;
 use http::Request;
+use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DynamicObject, PostParams};
 use kube::core::Resource;
@@ -180,6 +181,35 @@ fn standby_permissions() -> [Value; 2] {
             "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": SYSTEM}],
         }),
     ]
+}
+
+/// Creates a role and binds it to a user, who has its permissions then. Both are deleted with their namespace.
+pub(crate) async fn bind_role(client: &Client, role: Value, user: &str) {
+    let group = "rbac.authorization.k8s.io";
+    let metadata = role["metadata"].clone();
+    let namespace = metadata["namespace"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let binding = json!({
+        "metadata": metadata,
+        "roleRef": {"apiGroup": group, "kind": "Role", "name": metadata["name"]},
+        "subjects": [{"apiGroup": group, "kind": "User", "name": user}],
+    });
+    let roles: Api<Role> = Api::namespaced(client.clone(), &namespace);
+    let bindings: Api<RoleBinding> = Api::namespaced(client.clone(), &namespace);
+    let (role, binding) = (
+        serde_json::from_value(role),
+        serde_json::from_value(binding),
+    );
+    let (role, binding) = (role.expect("a role"), binding.expect("a binding"));
+    let parameters = PostParams::default();
+    roles
+        .create(&parameters, &role)
+        .await
+        .expect("the role is created");
+    let bound = bindings.create(&parameters, &binding).await;
+    bound.expect("the binding is created");
 }
 
 /// A token of the controller's ServiceAccount, for longer than a run takes.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// What the roles of a manifest allow, all of which are bound to one account.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Permissions(Vec<Rule>);
+pub(crate) struct Permissions(Vec<Rule>);
 
 #[derive(Debug, Clone)]
 struct Rule {
@@ -21,7 +21,7 @@ struct Rule {
 
 impl Permissions {
     /// Adds the rules of a Role or ClusterRole; other objects have none.
-    pub(super) fn add(&mut self, role: &Value) {
+    pub(crate) fn add(&mut self, role: &Value) {
         for rule in role["rules"].as_array().into_iter().flatten() {
             let words = |field: &str| -> Vec<String> {
                 let words = rule[field].as_array().into_iter().flatten();

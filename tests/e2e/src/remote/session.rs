@@ -50,10 +50,27 @@ impl Session {
     }
 
     pub(crate) fn client_as(&self, user_agent: &str) -> Client {
-        let (mut config, unchecked) = match user_agent {
+        let (config, unchecked) = match user_agent {
             "test" => (self.cluster.0.config.clone(), None),
             _ => (self.controller.clone(), self.unchecked.clone()),
         };
+        self.client(config, user_agent, unchecked)
+    }
+
+    /// A client of a user that has these permissions.
+    pub(crate) fn client_of_user(&self, user: &str, permissions: Arc<Permissions>) -> Client {
+        let mut config = self.cluster.0.config.clone();
+        let unchecked = self.unchecked.is_some().then_some(permissions);
+        config.auth_info.impersonate = Some(user.to_owned());
+        self.client(config, user, unchecked)
+    }
+
+    fn client(
+        &self,
+        mut config: Config,
+        user_agent: &str,
+        unchecked: Option<Arc<Permissions>>,
+    ) -> Client {
         let name = HeaderValue::from_str(user_agent).expect("a name");
         config.headers.push((USER_AGENT, name));
         let builder = ClientBuilder::try_from(config).expect("the kubeconfig is usable");

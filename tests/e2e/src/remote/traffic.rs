@@ -20,7 +20,7 @@ use tower::{BoxError, Layer, Service};
 
 /// The requests of one world. Clones count together.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Traffic(Arc<State>);
+pub(crate) struct Traffic(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -37,7 +37,7 @@ impl Traffic {
 
     /// A layer for a client of this name. What these permissions do not allow, if any are given, is
     /// answered as by an API server that authorises its clients.
-    pub(super) fn layer(
+    pub(crate) fn layer(
         &self,
         user_agent: &str,
         permissions: Option<Arc<Permissions>>,
@@ -87,7 +87,7 @@ impl Drop for InFlight {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct TrafficLayer {
+pub(crate) struct TrafficLayer {
     traffic: Traffic,
     user_agent: String,
     permissions: Option<Arc<Permissions>>,
@@ -104,7 +104,7 @@ impl<S> Layer<S> for TrafficLayer {
     }
 }
 
-pub(super) struct CountedService<S> {
+pub(crate) struct CountedService<S> {
     inner: S,
     layer: TrafficLayer,
 }

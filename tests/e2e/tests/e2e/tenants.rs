@@ -1,9 +1,10 @@
 //! What a tenant writes in its namespace changes nothing of another's (ADR 13).
 
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Resource, ResourceExt};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::api::Api;
+use kube::{Client, Resource, ResourceExt};
 use lbcf_controller::api::{
-    BackendGroup, BackendRecord, Bind, LoadBalancer, NamespacedKind, crds, reasons,
+    BackendGroup, BackendRecord, Bind, LoadBalancer, NamespacedKind, StringMap, crds, reasons,
 };
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE, OWN_DRIVER};
 use lbcf_e2e::{DriverProxy, World, until, until_is};
@@ -176,12 +177,23 @@ async fn until_seen(world: &World, number: usize) {
     .await;
 }
 
-/// What the tenant writes, by its own users or its own controllers, to reach another's load balancer and backends.
-async fn attack(world: &World) {
-    let lb_info = {
-        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
-        lb.status.unwrap().lb_info
+/// Waits until the tenant has its permissions, and only these.
+async fn until_allowed(tenant: &Client) {
+    let list = async |namespace: &str| {
+        let api = Api::<BackendRecord>::namespaced(tenant.clone(), namespace);
+        api.list(&Default::default()).await
     };
+    until("the tenant may list its records", async || {
+        list(GREEN).await.ok()
+    })
+    .await;
+    assert!(list(NAMESPACE).await.is_err());
+    let secrets = Api::<Secret>::namespaced(tenant.clone(), GREEN);
+    assert!(secrets.list(&Default::default()).await.is_err());
+}
+
+/// What the tenant writes, by its own users or its own controllers, to reach another's load balancer and backends.
+async fn attack(world: &World, lb_info: &StringMap, records: Vec<BackendRecord>) {
     let own = |lb: &str| {
         let mut lb = manifests::load_balancer(lb);
         lb.metadata.namespace = Some(GREEN.into());
@@ -212,7 +224,7 @@ async fn attack(world: &World) {
     world.create(&addresses).await;
     let mut bind = manifests::bind(BIND, &["a"]);
     bind.metadata.namespace = Some(GREEN.into());
-    bind.spec.load_balancers[0].spec = lb_info;
+    bind.spec.load_balancers[0].spec = lb_info.clone();
     world.create(&bind).await;
     let mut owner = ConfigMap::default();
     owner.metadata.name = Some("owner".to_owned());
@@ -223,12 +235,7 @@ async fn attack(world: &World) {
         .controller_owner_ref(&())
         .unwrap();
     // Records with the identity, the owner, the labels and the signature of the other's.
-    let records = world
-        .api::<BackendRecord>(NAMESPACE)
-        .list(&Default::default())
-        .await
-        .unwrap();
-    for (number, record) in records.items.into_iter().enumerate() {
+    for (number, record) in records.into_iter().enumerate() {
         let mut forged = record.clone();
         forged.metadata.namespace = Some(GREEN.into());
         forged.metadata.resource_version = None;
@@ -280,7 +287,7 @@ fn assert_calls_apart(proxy: &DriverProxy, lb_info: &Value) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_tenant_writes_changes_nothing_of_another() {
-    let (world, proxy, _controller) = World::behind_proxy(World::quick()).await;
+    let (mut world, proxy, _controller) = World::behind_proxy(World::quick()).await;
     world.create_pods(2).await;
     world.create(&manifests::group(GROUP, &[LB])).await;
     world.create(&manifests::bind(BIND, &["a"])).await;
@@ -300,12 +307,19 @@ async fn what_a_tenant_writes_changes_nothing_of_another() {
     let lb_info = before[LB]["status"]["lbInfo"].clone();
     assert!(lb_info.is_object());
 
-    attack(&world).await;
+    let records: Vec<BackendRecord> = world.all().await;
+    let identity = serde_json::from_value(lb_info.clone()).unwrap();
+    let tenant = world.client_of_tenant(GREEN).await;
+    until_allowed(&tenant).await;
+    let operator = world.act_by(tenant.clone());
+    attack(&world, &identity, records).await;
+    world.act_by(operator.clone());
     until_refused(&world, &proxy, &lb_info).await;
     until_seen(&world, 1).await;
     assert_unchanged(&world, &before).await;
     assert_calls_apart(&proxy, &lb_info);
 
+    world.act_by(tenant);
     let changed = json!({"spec": {"parameters": {"weight": "1"}}});
     for group in [GROUP, "named", "addresses"] {
         world
@@ -329,6 +343,7 @@ async fn what_a_tenant_writes_changes_nothing_of_another() {
     for group in [GROUP, "named", "addresses"] {
         world.delete::<BackendGroup>(GREEN, group).await;
     }
+    world.act_by(operator);
     until_seen(&world, 2).await;
     world.until_deleted::<Bind>(GREEN, BIND).await;
     world.until_deleted::<LoadBalancer>(GREEN, "same").await;
