@@ -1,6 +1,8 @@
 //! The client, in a process that calls a thousand hostile drivers and a healthy one.
 
-use super::{CHILD, MIB, STRANGERS, address, assert_peak, child, idle, is_skipped, many_keys};
+use super::{
+    CHILD, MIB, STRANGERS, address, assert_peak, child, idle, is_skipped, many_keys, tell,
+};
 use crate::process::Running;
 use lbcf_driver_client::{CallError, DriverClient, HttpClient};
 use lbcf_driver_sdk::webhook::Healthz;
@@ -63,11 +65,8 @@ async fn d105_exhaustive_hostile_drivers_take_no_more_memory_than_the_client_has
     let hostile = tokio::spawn(hostile_drivers(listener));
     let caller = Running::of(child("strangers::client::client_of_hostile_drivers", &urls));
     let (code, lines) = tokio::task::spawn_blocking(|| caller.wait()).await.unwrap();
-    let peak = lines
-        .iter()
-        .find(|line| line.contains("strangers: "))
-        .map_or("", |line| line);
-    println!("{peak}");
+    let peaks = lines.iter().filter_map(|it| it.strip_prefix("strangers: "));
+    peaks.for_each(tell);
     assert_eq!(code, Some(0), "{lines:?}");
     hostile.abort();
 }
