@@ -34,9 +34,16 @@ impl TokenBucket {
 
     /// Takes a token, or returns when there will be one.
     pub(crate) fn take(&mut self, now: Instant) -> Result<(), Instant> {
+        self.take_leaving(0, now)
+    }
+
+    /// The same, but leaves so many of the tokens of the burst to others.
+    pub(crate) fn take_leaving(&mut self, rest: u32, now: Instant) -> Result<(), Instant> {
         let ahead = self.full_at.saturating_duration_since(now);
-        if ahead > self.tolerance {
-            return Err(now + (ahead - self.tolerance));
+        let of_others = self.interval.saturating_mul(rest);
+        let tolerance = self.tolerance.saturating_sub(of_others);
+        if ahead > tolerance {
+            return Err(now + (ahead - tolerance));
         }
         self.full_at = self.full_at.max(now) + self.interval;
         Ok(())

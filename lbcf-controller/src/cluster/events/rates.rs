@@ -1,6 +1,7 @@
 //! The number of events that an object and a namespace may have. A user that writes objects, and a driver that responds for them, make
 //! the controller record events, and each is an object in the cluster for an hour.
 
+use super::queue::Importance;
 use crate::api::ObjectKey;
 use crate::process::token_bucket::TokenBucket;
 use std::collections::HashMap;
@@ -33,8 +34,14 @@ impl EventRates {
         }
     }
 
-    /// True if an object may have an event now, which is then counted.
-    pub(super) fn allow(&mut self, object: (String, ObjectKey), now: Instant) -> bool {
+    /// True if an object may have an event now, which is then counted. Successes leave half of its namespace's to others: a
+    /// thousand backends are no reason to be silent about their group.
+    pub(super) fn allow(
+        &mut self,
+        object: (String, ObjectKey),
+        importance: Importance,
+        now: Instant,
+    ) -> bool {
         if now.duration_since(self.cleaned_at) >= CLEAN_INTERVAL {
             self.objects.retain(|_, bucket| !bucket.is_full(now));
             self.namespaces.retain(|_, bucket| !bucket.is_full(now));
@@ -44,8 +51,12 @@ impl EventRates {
         let of_object = TokenBucket::with_interval(OBJECT_INTERVAL, OBJECT_BURST, now);
         let of_namespace = TokenBucket::with_interval(NAMESPACE_INTERVAL, NAMESPACE_BURST, now);
         // An object that has too many takes nothing from the others of its namespace.
-        take(&mut self.objects, object, of_object, now)
-            && take(&mut self.namespaces, namespace, of_namespace, now)
+        let rest = match importance {
+            Importance::Success => NAMESPACE_BURST / 2,
+            Importance::Kept => 0,
+        };
+        take(&mut self.objects, object, of_object, 0, now)
+            && take(&mut self.namespaces, namespace, of_namespace, rest, now)
     }
 }
 
@@ -53,9 +64,11 @@ fn take<K: Eq + Hash>(
     buckets: &mut HashMap<K, TokenBucket>,
     key: K,
     new: TokenBucket,
+    rest: u32,
     now: Instant,
 ) -> bool {
-    buckets.entry(key).or_insert(new).take(now).is_ok()
+    let bucket = buckets.entry(key).or_insert(new);
+    bucket.take_leaving(rest, now).is_ok()
 }
 
 #[cfg(test)]
@@ -70,7 +83,8 @@ mod tests {
     /// The number of events of these objects that are allowed at once.
     fn allowed(rates: &mut EventRates, namespace: &str, objects: u32, now: Instant) -> usize {
         let events = (0..100_000).map(|number| object(namespace, number % objects));
-        events.filter(|it| rates.allow(it.clone(), now)).count()
+        let is_allowed = |it: &_| rates.allow(Clone::clone(it), Importance::Kept, now);
+        events.filter(is_allowed).count()
     }
 
     #[test]
@@ -88,6 +102,15 @@ mod tests {
     }
 
     #[test]
+    fn d107_successes_leave_half_of_a_namespaces_events_to_others() {
+        let now = Instant::now();
+        let mut rates = EventRates::new(now);
+        let mut success = |number| rates.allow(object("one", number), Importance::Success, now);
+        assert_eq!((0..5000).filter(|number| success(*number)).count(), 500);
+        assert_eq!(allowed(&mut rates, "one", 5000, now), 500);
+    }
+
+    #[test]
     fn d107_what_is_kept_is_forgotten_when_it_has_no_effect_any_more() {
         let began = Instant::now();
         let mut rates = EventRates::new(began);
@@ -95,7 +118,7 @@ mod tests {
             let now = began + Duration::from_secs(3600 * hour);
             for namespace in 0..500 {
                 let namespace = format!("{hour}-{namespace}");
-                assert!(rates.allow(object(&namespace, 1), now));
+                assert!(rates.allow(object(&namespace, 1), Importance::Kept, now));
             }
             assert_eq!((rates.objects.len(), rates.namespaces.len()), (500, 500));
         }

@@ -206,7 +206,8 @@ impl Recorder {
             tracing::info!(reason, event = message, "dry run: would record an event");
             return;
         }
-        if !self.rates.lock().allow(regarding.key(), Instant::now()) {
+        let now = Instant::now();
+        if !self.rates.lock().allow(regarding.key(), importance, now) {
             self.metrics.event_suppressed();
             return;
         }
@@ -221,7 +222,7 @@ impl Recorder {
             occurrences,
             // The next repetition may be late.
             retention: repeat.map_or(AGGREGATION_PERIOD, |repeat| repeat.saturating_mul(2)),
-            recorded: Instant::now(),
+            recorded: now,
             name: None,
         };
         if !self.queue.add(event, importance) {

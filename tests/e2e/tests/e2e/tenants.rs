@@ -1,6 +1,6 @@
 //! What a tenant writes in its namespace changes nothing of another's (ADR 13).
 
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use k8s_openapi::api::core::v1::{ConfigMap, Event, Secret};
 use kube::api::Api;
 use kube::{Client, Resource, ResourceExt};
 use lbcf_controller::api::{
@@ -265,9 +265,11 @@ async fn until_refused(world: &World, proxy: &DriverProxy, lb_info: &Value) {
             assert_calls_apart(proxy, lb_info);
             let lb = world.api::<LoadBalancer>(GREEN).get("same").await.unwrap();
             let lb = lb.status?.conditions;
-            let records = world.all::<BackendRecord>().await.into_iter();
-            let records = records.flat_map(|it| it.status.unwrap_or_default().conditions);
-            let refused = records.filter(|it| it.reason == reasons::NOT_CREATED_BY_CONTROLLER);
+            // The tenant may have written over the conditions of its records.
+            let events = world.all::<Event>().await.into_iter();
+            let reason =
+                |it: &Event| it.reason.as_deref() == Some(reasons::NOT_CREATED_BY_CONTROLLER);
+            let refused = events.filter(reason);
             let is_refused = lb
                 .iter()
                 .any(|it| it.reason == reasons::OWNED_BY_OTHER_NAMESPACE);
