@@ -77,7 +77,6 @@ pub fn document() -> OpenApi {
     let mut paths = Paths::new();
     let mut schemas = Schemas::new();
     add_webhooks(&mut paths, &mut schemas);
-    name_both_old_parameters(&mut schemas);
 
     let mut components = ComponentsBuilder::new()
         .schemas_from_iter(schemas)
@@ -185,18 +184,6 @@ fn content<T: ToSchema>(
         .build()
 }
 
-/// The old parameters are sent under two names, of which the type has one.
-fn name_both_old_parameters(schemas: &mut Schemas) {
-    for (name, schema) in schemas {
-        if name == "ValidateBackendRequest"
-            && let RefOr::T(Schema::Object(object)) = schema
-            && let Some(old) = object.properties.get("oldParameters").cloned()
-        {
-            object.properties.insert("OldParameters".to_owned(), old);
-        }
-    }
-}
-
 fn error_schema() -> Object {
     let error = ObjectBuilder::new()
         .schema_type(Type::String)
@@ -215,12 +202,12 @@ fn error_response(description: &str) -> Response {
         .build()
 }
 
-/// The values of the specification, without the variant `Other`.
+/// The values of the specification. It may define more later, so that others have to be read, too.
 fn words(description: &str, words: &[&str]) -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some(description))
-        .enum_values(Some(words.iter().copied()))
+        .examples(words.iter().copied())
         .build()
         .into()
 }
@@ -228,7 +215,7 @@ fn words(description: &str, words: &[&str]) -> RefOr<Schema> {
 impl PartialSchema for Operation {
     fn schema() -> RefOr<Schema> {
         words(
-            "The user's change to the object that is validated.",
+            "The user's change to the object that is validated: `Create`, `Update`, or another word of a later edition.",
             &["Create", "Update"],
         )
     }
@@ -239,7 +226,7 @@ impl ToSchema for Operation {}
 impl PartialSchema for BackendType {
     fn schema() -> RefOr<Schema> {
         words(
-            "The kind of a group's backends.",
+            "The kind of a group's backends: `Pod`, `Service`, `Static`, or another word of a later edition.",
             &["Pod", "Service", "Static"],
         )
     }

@@ -136,10 +136,10 @@ pub struct ValidateBackend<I = StringMap, P = StringMap, O = StringMap> {
     #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub parameters: P,
-    /// The parameters before the update. Written twice, as the specification's `oldParameters` and as
-    /// the original controller's `OldParameters`; either is read.
+    /// The parameters before the update. The original controller writes `OldParameters`, others write both;
+    /// either is read.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
-    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub old_parameters: O,
 }
 
@@ -243,7 +243,7 @@ operation_response! {
         /// Stored by the controller and sent in later calls; an empty map leaves the stored one
         /// unchanged.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "StringMap::is_empty")]
-        #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         injected_info: StringMap
     }
 }

@@ -51,7 +51,7 @@ pub struct ValidateLoadBalancer<S = StringMap, A = StringMap, O = StringMap> {
         deserialize_with = "crate::wire::null_as_default",
         skip_serializing_if = "crate::wire::is_empty_map"
     )]
-    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub old_attributes: O,
 }
 
@@ -82,7 +82,7 @@ operation_response! {
     CreateLoadBalancerResponse => StringMap {
         /// The load balancer's identity; if empty, `lbSpec` is the identity.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "StringMap::is_empty")]
-        #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         lb_info: StringMap
     }
 }

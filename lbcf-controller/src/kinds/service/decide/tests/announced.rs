@@ -42,11 +42,7 @@ fn address() -> impl Strategy<Value = String> {
 fn network() -> impl Strategy<Value = (u128, u32, String)> {
     (address(), 0..=128_u32).prop_filter_map("a name", |(address, length)| {
         let (bits, most, address) = match address.parse::<IpAddr>().ok()?.to_canonical() {
-            IpAddr::V4(v4) => (
-                u128::from(v4.to_ipv6_mapped().to_bits()),
-                32,
-                v4.to_string(),
-            ),
+            IpAddr::V4(v4) => (v4.to_ipv6_mapped().to_bits(), 32, v4.to_string()),
             IpAddr::V6(v6) => (v6.to_bits(), 128, v6.to_string()),
         };
         let length = length.min(most);
