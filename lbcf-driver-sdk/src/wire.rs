@@ -10,7 +10,9 @@ mod lenient;
 pub(crate) mod rfc3339;
 mod streaming;
 
-pub(crate) use lenient::{is_empty_map, is_zero, json_of_object, null_as_default, whole_seconds};
+pub(crate) use lenient::{
+    is_empty_map, is_zero, json_of_object, null_as_default, whole_number, whole_seconds,
+};
 
 /// Both directions of a map, for serde's `with`.
 pub(crate) mod nullable_map {

@@ -32,7 +32,7 @@ pub struct EndpointBackend {
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub address: String,
     /// The port at the address, 1 to 65535.
-    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    #[serde(default, deserialize_with = "crate::wire::whole_number")]
     pub port: i32,
     /// The protocol; absent means TCP.
     #[serde(default)]

@@ -85,10 +85,10 @@ pub struct BackendPort {
 #[serde(rename_all = "camelCase")]
 struct PortOnTheWire {
     /// The number, 1 to 65535.
-    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    #[serde(default, deserialize_with = "crate::wire::whole_number")]
     port: i32,
     /// The number again, for drivers of the earlier edition.
-    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    #[serde(default, deserialize_with = "crate::wire::whole_number")]
     port_number: i32,
     /// The protocol; absent means TCP.
     #[serde(default)]

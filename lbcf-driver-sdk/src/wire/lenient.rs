@@ -2,7 +2,7 @@
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Number, Value};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -95,6 +95,16 @@ fn shortened(value: &Value) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
+}
+
+/// A whole number, which may be written as `80.0`: that is an integer, too, for JSON Schema. `null` is 0.
+pub(crate) fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i32, D::Error> {
+    let Some(number) = Option::<Number>::deserialize(deserializer)? else {
+        return Ok(0);
+    };
+    let whole = number.as_f64().filter(|it| it.fract() == 0.0);
+    let whole = whole.and_then(|it| it.to_string().parse().ok());
+    whole.ok_or_else(|| D::Error::custom(format_args!("{number}: not a whole number of 32 bits")))
 }
 
 /// Whole seconds as a number or a numeric string. `null` and an absent field are 0.

@@ -248,6 +248,7 @@ fn b154_a_port_is_written_under_both_names_and_read_under_either() {
         json!({"port": 80}),
         json!({"portNumber": 80, "protocol": null}),
         json!({"port": 0, "portNumber": 80, "protocol": ""}),
+        json!({"port": 80.0, "portNumber": 8e1}),
         json!({"port": 80, "portNumber": 81, "protocol": "tcp"}),
     ] {
         assert_eq!(read::<BackendPort>(&wire), port, "{wire}");
