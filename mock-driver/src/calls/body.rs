@@ -10,8 +10,8 @@ use tokio::time::{Instant, timeout_at};
 
 /// The limit of a body that is read ahead, in bytes: that of the SDK.
 const LIMIT: usize = 4 << 20;
-/// The memory of all bodies that are read ahead, in bytes.
-const MEMORY: usize = 16 << 20;
+/// The memory of all bodies that are read ahead, in bytes: that of the SDK, so that each body which it accepts is read.
+const MEMORY: usize = 64 << 20;
 /// The limit of waiting for a body. One that takes longer reaches the SDK in parts, which then waits for
 /// the rest itself.
 const TIMEOUT: Duration = Duration::from_secs(4);

@@ -49,7 +49,7 @@ fn role(namespace: &str) -> Value {
 }
 
 impl World {
-    /// A client of the tenant of this namespace. Where the cluster authorises nobody, the client itself refuses what the
+    /// A client of the tenant of this namespace. Where the cluster does not authorise its clients, the client itself refuses what the
     /// role does not allow.
     pub async fn client_of_tenant(&self, namespace: &str) -> Client {
         let role = role(namespace);

@@ -94,7 +94,7 @@ async fn d104_exhaustive_strangers_take_no_more_memory_than_each_listener_has() 
     .await;
     let mock = Running::start(&["mock-driver", "--listen", "127.0.0.1:0"]);
     let sdk = Running::of(child("strangers::listeners::driver_of_the_sdk", "serve"));
-    for (name, running, budget) in [("a driver of the SDK", sdk, 64), ("mock-driver", mock, 80)] {
+    for (name, running, budget) in [("a driver of the SDK", sdk, 64), ("mock-driver", mock, 128)] {
         endure(Server {
             name,
             pid: running.id(),
