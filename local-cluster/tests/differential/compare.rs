@@ -270,7 +270,8 @@ fn sequence(events: &Value) -> String {
     without_generated(&events.collect::<Vec<_>>().join(", "))
 }
 
-/// The list in an order of our own, where the API has none: that of managed fields depends on the time.
+/// The list in an order of our own, where the API has none: that of managed fields depends on the time, and that of the
+/// finalizers of a deleted namespace on luck, as a cluster keeps them in a map.
 fn ordered(key: &str, list: &[Value]) -> Vec<Value> {
     let by: &[&str] = match key {
         "managedFields" => &["manager", "operation", "subresource", "apiVersion"],
@@ -278,6 +279,9 @@ fn ordered(key: &str, list: &[Value]) -> Vec<Value> {
         _ => &[],
     };
     let mut list = list.to_vec();
+    if key == "finalizers" {
+        list.sort_by_key(Value::to_string);
+    }
     list.sort_by_key(|item| {
         by.iter()
             .map(|key| item[key].to_string())
