@@ -64,6 +64,8 @@ const HEAD: usize = 16 << 10;
 
 /// The memory, in bytes, of all responses of more than 64 KiB that are arriving or being decoded.
 const RESPONSES: usize = 64 << 20;
+/// The memory of an entry of a map of strings, in bytes.
+const ENTRY: usize = 128;
 
 enum Certificates {
     /// The system's root certificates are trusted.
@@ -167,7 +169,7 @@ impl HttpClient {
             over_tls: Mutex::default(),
             certificates,
             token,
-            responses: BodyBudget::new(RESPONSES.max(settings.response_limit)),
+            responses: BodyBudget::new(RESPONSES.max(settings.response_limit), ENTRY),
             settings,
             addresses,
         }))

@@ -16,8 +16,6 @@ use tokio::time::Instant;
 const SMALL: usize = 64 * 1024;
 /// Bytes for each permit.
 const PIECE: usize = 1024;
-/// The memory of a decoded value of JSON, in bytes: a member of a map that grows, with its key.
-const VALUE: usize = 256;
 
 /// The size and the time that one body may take.
 #[derive(Clone, Copy, Debug)]
@@ -36,15 +34,17 @@ pub struct BodyLimits {
 pub struct BodyBudget {
     free: Arc<Semaphore>,
     bytes: usize,
+    value: usize,
 }
 
 impl BodyBudget {
-    /// A budget of this many bytes for bodies above 64 KiB.
+    /// A budget of this many bytes for bodies above 64 KiB. `value` is the memory, in bytes, of a value of JSON once it is
+    /// decoded: of a member of the server's maps, with its key.
     #[must_use]
-    pub fn new(bytes: usize) -> Self {
+    pub fn new(bytes: usize, value: usize) -> Self {
         let pieces = bytes.div_ceil(PIECE).min(Semaphore::MAX_PERMITS);
         let free = Arc::new(Semaphore::new(pieces));
-        Self { free, bytes }
+        Self { free, bytes, value }
     }
 }
 
@@ -68,7 +68,7 @@ impl BodyMemory {
         if self.size <= SMALL {
             return Ok(());
         }
-        let decoded = self.values * VALUE;
+        let decoded = self.values * budget.value;
         if self.size + decoded > budget.bytes {
             return Err(ReadBodyError::TooLarge);
         }
@@ -234,7 +234,7 @@ mod tests {
 
     #[tokio::test]
     async fn memory_is_acquired_and_released() {
-        let budget = BodyBudget::new(BYTES);
+        let budget = BodyBudget::new(BYTES, 0);
         let whole = budget.free.available_permits();
         let large = read(of(BYTES), limits(), Some(&budget)).await.unwrap();
         assert_eq!(large.bytes.len(), BYTES);
@@ -253,7 +253,8 @@ mod tests {
 
     #[test]
     fn d101_what_is_decoded_of_a_body_takes_memory_too() {
-        let budget = BodyBudget::new(BYTES);
+        const VALUE: usize = 256;
+        let budget = BodyBudget::new(BYTES, VALUE);
         let free = || budget.free.available_permits() * PIECE;
         let of = |values: usize| {
             let mut body = vec![b' '; 2 * SMALL];

@@ -23,6 +23,9 @@ use self::service::Api;
 use crate::error::Error;
 use crate::http::forbidden;
 
+/// The memory of a value of JSON, in bytes: decoded, and in the object that is made of it.
+const VALUE: usize = 384;
+
 /// The time that the shutdown waits for connections; each of them has less.
 const SHUTDOWN: Duration = Duration::from_secs(3);
 /// A listening server; dropping it stops it.
@@ -57,7 +60,7 @@ impl ServerHandle {
         let api = Arc::new(Api {
             router,
             token: options.token.clone(),
-            bodies: BodyBudget::new(options.body_bytes),
+            bodies: BodyBudget::new(options.body_bytes, VALUE),
         });
         let stop = CancellationToken::new();
         let task = tokio::spawn(serve(listener, api, stop.clone()));

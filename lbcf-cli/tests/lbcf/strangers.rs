@@ -75,12 +75,12 @@ fn assert_peak(name: &str, pid: u32, idle: usize, budget: usize) {
 
 /// JSON of about this size that takes much more memory when it is decoded.
 fn many_keys(size: usize) -> String {
-    let mut keys = String::from("{\"a\":0");
+    let mut keys = String::from("{\"a\":\"\"");
     for number in 0.. {
         if keys.len() > size - 16 {
             break;
         }
-        let _ = write!(keys, ",\"{number}\":0");
+        let _ = write!(keys, ",\"{number}\":\"0\"");
     }
     keys + "}"
 }

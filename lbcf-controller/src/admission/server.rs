@@ -152,6 +152,8 @@ const BODY_LIMIT: usize = 8 << 20;
 
 /// The memory, in bytes, of all bodies of more than 64 KiB that are arriving or being decoded.
 const BODIES: usize = 64 << 20;
+/// The memory of a decoded value of JSON, in bytes: a member of a map that grows.
+const VALUE: usize = 256;
 
 /// Requests that are processed concurrently, half of them for one namespace at most; further ones wait.
 const IN_FLIGHT: usize = 512;
@@ -167,7 +169,7 @@ type BadRequest = (StatusCode, String);
 
 pub(super) fn routes<S: ClusterReader>(state: &Arc<S>) -> Router {
     let in_flight = Slots::new(IN_FLIGHT);
-    let bodies = BodyBudget::new(BODIES);
+    let bodies = BodyBudget::new(BODIES, VALUE);
     HOOKS.iter().fold(Router::new(), |router, hook| {
         let endpoint = Arc::new(WebhookEndpoint {
             state: Arc::clone(state),

@@ -12,9 +12,12 @@ const DISCARDED: usize = 16 << 20;
 /// The memory, in bytes, of all bodies of more than 64 KiB that arrive, or whose hooks wait or run.
 const MEMORY: usize = 64 << 20;
 
+/// The memory of an entry of a map of strings, in bytes. Kubernetes' objects stay text.
+const ENTRY: usize = 128;
+
 /// The memory for bodies of which each may have so many bytes.
 pub(super) fn budget(limit: usize) -> BodyBudget {
-    BodyBudget::new(MEMORY.max(limit))
+    BodyBudget::new(MEMORY.max(limit), ENTRY)
 }
 
 /// The whole body, if it has at most `limit` bytes and arrives by `until`.

@@ -10,14 +10,16 @@ use tokio::time::{Instant, timeout_at};
 
 /// The limit of a body that is read ahead, in bytes: that of the SDK.
 const LIMIT: usize = 4 << 20;
-/// The memory of all bodies that are read ahead, in bytes: that of the SDK, so that each body which it accepts is read.
-const MEMORY: usize = 64 << 20;
+/// The memory of all bodies that are read ahead, in bytes: enough for the largest, whatever pods it has.
+const MEMORY: usize = 32 << 20;
+/// The memory of an entry of a map of strings, in bytes.
+const ENTRY: usize = 128;
 /// The limit of waiting for a body. One that takes longer reaches the SDK in parts, which then waits for
 /// the rest itself.
 const TIMEOUT: Duration = Duration::from_secs(4);
 
 pub(super) fn budget() -> BodyBudget {
-    BodyBudget::new(MEMORY)
+    BodyBudget::new(MEMORY, ENTRY)
 }
 
 /// Reads a whole body, and returns it with a body that has the same. Of one that is too long, too slow,

@@ -5,7 +5,9 @@ use super::{
 };
 use crate::process::Running;
 use lbcf_driver_client::{CallError, DriverClient, HttpClient};
-use lbcf_driver_sdk::webhook::Healthz;
+use lbcf_driver_sdk::webhook::{CreateLoadBalancer, Healthz};
+use lbcf_driver_sdk::wire::from_value;
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -25,7 +27,7 @@ fn responses() -> Vec<String> {
     let small = sized(64 << 10) + &" ".repeat((64 << 10) - 1);
     let held = [String::new(), half_head, page, small];
     let mut responses: Vec<String> = held.iter().cycle().take(36).cloned().collect();
-    let keys = many_keys(size);
+    let keys = format!(r#"{{"status":"Succ","lbInfo":{}}}"#, many_keys(size - 100));
     responses.extend([
         sized(size) + &" ".repeat(size - 1),
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_owned()
@@ -88,7 +90,8 @@ async fn client_of_hostile_drivers() {
     for _ in 0..STRANGERS {
         let hostile = hostile.clone();
         let patience = Duration::from_secs(20);
-        calls.spawn(async move { hostile.call_within(&Healthz {}, patience).await.map(drop) });
+        let create: CreateLoadBalancer = from_value(json!({})).unwrap();
+        calls.spawn(async move { hostile.call_within(&create, patience).await.map(drop) });
     }
     let mut refused = 0;
     while let Some(called) = calls.join_next().await {
