@@ -15,7 +15,7 @@ use lbcf_driver_sdk::request::{
 };
 use lbcf_driver_sdk::server::ServerArgs;
 use lbcf_driver_sdk::webhook::StringMap;
-use lbcf_driver_sdk::{Driver, HookError, Rejection};
+use lbcf_driver_sdk::{Driver, HookError, Reason, Rejection};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -76,7 +76,7 @@ impl Driver for Wishes {
     ) -> Result<(), HookError> {
         let mut load_balancers = self.lock();
         let lb = load_balancers.get_mut(&request.lb_info);
-        let gone = || HookError::not_found(no_such(&request.lb_info));
+        let gone = || HookError::new(Reason::NotFound, no_such(&request.lb_info));
         lb.ok_or_else(gone)?.attributes = request.attributes;
         Ok(())
     }

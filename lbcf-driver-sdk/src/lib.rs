@@ -105,6 +105,7 @@ pub mod wire;
 
 pub use driver::{Driver, request};
 pub use outcome::{HookError, OrOutcome, Rejection, RetryAfter};
+pub use webhook::Reason;
 
 /// The README's examples compile.
 #[cfg(all(doctest, feature = "server", feature = "testing"))]

@@ -4,7 +4,7 @@ mod or;
 
 pub use or::{OrOutcome, RetryAfter};
 
-use crate::webhook::{FailureReason, Status};
+use crate::webhook::{Reason, Status};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct HookError {
     status: Status,
     message: String,
     delay: Option<Duration>,
-    reason: Option<FailureReason>,
+    reason: Option<Reason>,
     source: Option<Source>,
 }
 
@@ -36,20 +36,10 @@ impl HookError {
         }
     }
 
-    /// The failure of an operation on a load balancer that does not exist any more, because somebody else has deleted it.
-    /// After `ensure_load_balancer` the controller creates it again. Removals succeed where nothing is left.
-    pub fn not_found(message: impl Into<String>) -> Self {
+    /// A failure of a class that controllers know. The message is for the user.
+    pub fn new(reason: Reason, message: impl Into<String>) -> Self {
         Self {
-            reason: Some(FailureReason::NotFound),
-            ..Self::fail(message)
-        }
-    }
-
-    /// The failure of a registration for which the load balancer's quota has no room. The controller then deregisters
-    /// backends that others replace first, one at a time.
-    pub fn quota_exceeded(message: impl Into<String>) -> Self {
-        Self {
-            reason: Some(FailureReason::QuotaExceeded),
+            reason: Some(reason),
             ..Self::fail(message)
         }
     }
@@ -84,7 +74,9 @@ impl HookError {
         self
     }
 
-    pub(crate) const fn reason(&self) -> Option<FailureReason> {
+    /// The class of the failure, if it has one.
+    #[must_use]
+    pub const fn reason(&self) -> Option<Reason> {
         self.reason
     }
 
@@ -131,11 +123,8 @@ impl<E: Error + Send + Sync + 'static> From<E> for HookError {
 impl From<Rejection> for HookError {
     fn from(rejection: Rejection) -> Self {
         Self {
-            status: Status::Fail,
-            message: rejection.message,
-            delay: None,
-            reason: None,
             source: rejection.source,
+            ..Self::new(Reason::InvalidArgument, rejection.message)
         }
     }
 }

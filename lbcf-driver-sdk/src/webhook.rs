@@ -16,6 +16,7 @@ mod list;
 mod load_balancer;
 mod operation;
 mod port;
+mod reason;
 mod table;
 mod verdict;
 
@@ -26,19 +27,20 @@ pub use backend::{
 };
 pub use definition::{Class, Obligation, StringMap, Webhook, WebhookInfo};
 pub use endpoint::{AddressType, EndpointBackend, EndpointService};
-pub use health::{Healthz, HealthzResponse};
+pub use health::{Healthz, HealthzResponse, SPECIFICATION, SPECIFICATION_HEADER};
 pub use judge::{JudgePodDeregister, JudgePodDeregisterResponse};
 pub use kubernetes::{KubernetesObject, NodeAddress, ServicePort};
+#[cfg(feature = "server")]
+pub(crate) use list::page;
 pub use list::{ListBackends, ListBackendsResponse, ListedBackend};
 pub use load_balancer::{
     CreateLoadBalancer, CreateLoadBalancerResponse, DeleteLoadBalancer, DeleteLoadBalancerResponse,
     EnsureLoadBalancer, EnsureLoadBalancerResponse, ValidateLoadBalancer,
     ValidateLoadBalancerResponse,
 };
-pub use operation::{
-    FailureReason, LoadBalancer, OperationRequest, OperationResponse, Status, object_id,
-};
+pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status, object_id};
 pub use port::{BackendPort, Protocol};
+pub use reason::Reason;
 pub use table::ALL;
 #[cfg(any(feature = "openapi", feature = "server"))]
 pub(crate) use table::for_each_webhook;

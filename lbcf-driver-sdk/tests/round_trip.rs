@@ -189,6 +189,7 @@ proptest! {
         round_trips(&ListBackends {
             record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
             lb_info: identity.clone(), namespace: namespace.clone(), name: name.clone(),
+            limit: 7, continue_token: name.clone(),
         })?;
         round_trips(&DeleteLoadBalancer {
             record_id, retry_id, dry_run, lb_info: identity, attributes, namespace, name,
@@ -250,7 +251,7 @@ proptest! {
         backends in prop::collection::vec(listed_backend(), 0..3),
     ) {
         let (succ, text) = (yes, || msg.clone());
-        round_trips(&HealthzResponse { healthy: yes, features: vec![text()] })?;
+        round_trips(&HealthzResponse { healthy: yes, specification: text(), features: vec![text()] })?;
         round_trips(&ValidateLoadBalancerResponse { succ, msg: text() })?;
         round_trips(&ValidateBackendResponse { succ, msg: text() })?;
         round_trips(&JudgePodDeregisterResponse { succ, msg: text(), do_not_deregister })?;
@@ -271,6 +272,7 @@ proptest! {
         })?;
         round_trips(&ListBackendsResponse {
             status, msg: text(), min_retry_delay_in_seconds, reason: text(), backends,
+            continue_token: text(),
         })?;
         round_trips(&DeregisterBackendResponse {
             status, msg: text(), min_retry_delay_in_seconds, reason: text(),

@@ -10,7 +10,7 @@ use crate::cloud::Cloud;
 use crate::drivers::{MockedDriver, ignore_not_found, listed, stay_registered};
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
 use crate::options::MockOptions;
-use crate::resources::{BindError, CloudError, Creation, Target};
+use crate::resources::{CloudError, Creation, Target};
 use crate::traffic::Draining;
 use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::request::{
@@ -111,10 +111,7 @@ impl Driver for ClbDriver {
         let cloud = self.cloud.for_call(request.dry_run);
         let attributes = fields::write("attributes", &request.attributes)?;
         let set = cloud.set_attributes(&request.lb_info.into(), attributes);
-        set.map_err(|error| match error {
-            CloudError::Unavailable(unavailable) => unavailable.into(),
-            CloudError::Rejected(not_found) => HookError::not_found(not_found.to_string()),
-        })
+        Ok(set?)
     }
 
     async fn delete_load_balancer(
@@ -146,11 +143,7 @@ impl Driver for ClbDriver {
             record_id: Some(request.record_id),
         };
         let cloud = self.cloud.for_call(request.dry_run);
-        let bound = cloud.bind(&request.lb_info.into(), &request.backend_addr, target);
-        bound.map_err(|error| match error {
-            CloudError::Rejected(BindError::Quota(it)) => HookError::quota_exceeded(it.to_string()),
-            other => other.into(),
-        })?;
+        cloud.bind(&request.lb_info.into(), &request.backend_addr, target)?;
         // The address is enough to find the target again: no injectedInfo is needed.
         Ok(StringMap::new())
     }

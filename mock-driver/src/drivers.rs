@@ -2,10 +2,11 @@
 
 use crate::cloud::Cloud;
 use crate::options::MockOptions;
-use crate::resources::{CloudError, NotFound, Unavailable};
+use crate::resources::azure::AzureError;
+use crate::resources::{BindError, CloudError, CreateError, NotFound, Unavailable};
 use lbcf_driver_sdk::fields::Fields;
 use lbcf_driver_sdk::webhook::{KubernetesObject, ListedBackend, StringMap};
-use lbcf_driver_sdk::{Driver, HookError, fields};
+use lbcf_driver_sdk::{Driver, HookError, Reason, fields};
 use serde_json::json;
 use std::error::Error;
 
@@ -65,17 +66,67 @@ pub(crate) fn listed<P: Fields>(
 /// does not retry on its own, because the controller retries and reports it to the user (RTRY-05, RTRY-06).
 impl From<Unavailable> for HookError {
     fn from(unavailable: Unavailable) -> Self {
-        Self::fail(format!("{unavailable}, the controller retries"))
+        let reason = match unavailable.throttled_to {
+            Some(_) => Reason::Throttled,
+            None => Reason::Unavailable,
+        };
+        Self::new(reason, format!("{unavailable}, the controller retries"))
             .retry_after(unavailable.retry_after)
     }
 }
 
+/// A refusal of one of the clouds, in the specification's words.
+pub(crate) trait Refusal: Error + Send + Sync + 'static {
+    /// The class, if controllers know one.
+    fn reason(&self) -> Option<Reason>;
+}
+
+impl Refusal for NotFound {
+    fn reason(&self) -> Option<Reason> {
+        Some(Reason::NotFound)
+    }
+}
+
+impl Refusal for BindError {
+    fn reason(&self) -> Option<Reason> {
+        Some(match self {
+            Self::NotFound(_) => Reason::NotFound,
+            Self::Quota(_) => Reason::QuotaExceeded,
+        })
+    }
+}
+
+impl Refusal for CreateError {
+    fn reason(&self) -> Option<Reason> {
+        Some(match self {
+            Self::NotFound(_) => Reason::NotFound,
+            Self::Quota(_) => Reason::QuotaExceeded,
+            Self::NoToken => Reason::InvalidArgument,
+            Self::Changed { .. } => Reason::Conflict,
+        })
+    }
+}
+
+impl Refusal for AzureError {
+    /// The cloud's 400 is for what only a user resolves, and for what passes when others have finished.
+    fn reason(&self) -> Option<Reason> {
+        match self.status {
+            404 => Some(Reason::NotFound),
+            409 | 412 => Some(Reason::Conflict),
+            _ => None,
+        }
+    }
+}
+
 /// The message of a rejection explains how the user resolves it.
-impl<E: Error + Send + Sync + 'static> From<CloudError<E>> for HookError {
+impl<E: Refusal> From<CloudError<E>> for HookError {
     fn from(error: CloudError<E>) -> Self {
         match error {
             CloudError::Unavailable(unavailable) => unavailable.into(),
-            CloudError::Rejected(why) => why.into(),
+            CloudError::Rejected(why) => match why.reason() {
+                Some(reason) => Self::new(reason, why.to_string()).because(why),
+                None => why.into(),
+            },
         }
     }
 }

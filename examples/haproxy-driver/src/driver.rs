@@ -10,7 +10,7 @@ use lbcf_driver_sdk::request::{
     GenerateBackendAddr, ListBackends, ListedBackend,
 };
 use lbcf_driver_sdk::webhook::{self, StringMap};
-use lbcf_driver_sdk::{Driver, HookError};
+use lbcf_driver_sdk::{Driver, HookError, Reason};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
@@ -61,7 +61,7 @@ impl HaproxyDriver {
             "HAProxy has no load balancer at {listener} for this LoadBalancer: was its file deleted?"
         );
         let found = self.find(lb_info).await?;
-        found.ok_or_else(|| HookError::not_found(gone))
+        found.ok_or_else(|| HookError::new(Reason::NotFound, gone))
     }
 
     /// Writes the file, after `haproxy -c` has accepted it if its structure differs, then changes `server`
@@ -114,9 +114,8 @@ impl HaproxyDriver {
         match TcpListener::bind(listener) {
             // HAProxy may have rights that the driver does not have.
             Err(error) if running.is_none() && error.kind() != ErrorKind::PermissionDenied => {
-                Err(HookError::fail(format!(
-                    "lbSpec: HAProxy cannot listen on {listener}: {error}"
-                )))
+                let message = format!("lbSpec: HAProxy cannot listen on {listener}: {error}");
+                Err(HookError::new(Reason::Conflict, message))
             }
             _ => Ok(()),
         }
@@ -146,7 +145,7 @@ impl Driver for HaproxyDriver {
         match &old {
             Some(old) if old.owner != wanted.owner => {
                 let message = format!("lbSpec: {listener} belongs to another LoadBalancer");
-                return Err(HookError::fail(message));
+                return Err(HookError::new(Reason::Conflict, message));
             }
             // A repeated call, maybe after a response that was lost: there may be servers.
             Some(old) => wanted.servers.clone_from(&old.servers),

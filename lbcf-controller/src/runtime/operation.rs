@@ -10,8 +10,7 @@ use crate::runtime::context::Context;
 use crate::runtime::memory::CallDigest;
 use crate::runtime::outcome::{Action, Error, OperationFailure};
 use lbcf_driver_sdk::webhook::{
-    EnsureBackend, EnsureLoadBalancer, FailureReason, OperationRequest, OperationResponse, Status,
-    Webhook,
+    EnsureBackend, EnsureLoadBalancer, OperationRequest, OperationResponse, Reason, Status, Webhook,
 };
 use std::time::Duration;
 
@@ -212,10 +211,10 @@ where
             record(Warning, "Failed", &format!("msg: {message}"));
             let of = |name| webhook == name;
             let reason = match response.failure_reason() {
-                Some(FailureReason::NotFound) if of(<EnsureLoadBalancer>::INFO.name) => {
+                Some(Reason::NotFound) if of(<EnsureLoadBalancer>::INFO.name) => {
                     reasons::LOAD_BALANCER_GONE
                 }
-                Some(FailureReason::QuotaExceeded) if of(<EnsureBackend>::INFO.name) => {
+                Some(Reason::QuotaExceeded) if of(<EnsureBackend>::INFO.name) => {
                     reasons::QUOTA_EXCEEDED
                 }
                 _ => reasons::OPERATION_FAILED,

@@ -7,7 +7,7 @@ use hyper::{Method, Request, StatusCode, header};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use lbcf_driver_sdk::HookError;
+use lbcf_driver_sdk::{HookError, Reason};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::error::Error;
@@ -67,12 +67,15 @@ pub(crate) enum ApiError {
 impl From<ApiError> for HookError {
     fn from(error: ApiError) -> Self {
         match error {
-            ApiError::NotFound { message } => Self::not_found(message),
+            ApiError::NotFound { message } => Self::new(Reason::NotFound, message),
             ApiError::Throttled { wait } => {
-                Self::fail("the API takes no more calls for now").retry_after(wait)
+                Self::new(Reason::Throttled, "the API takes no more calls for now")
+                    .retry_after(wait)
             }
             ApiError::Refused { code, message } => Self::fail(format!("{code}: {message}")),
-            ApiError::NoAnswer(inner) => Self::fail("the API does not answer").because(inner),
+            ApiError::NoAnswer(inner) => {
+                Self::new(Reason::Unavailable, "the API does not answer").because(inner)
+            }
         }
     }
 }

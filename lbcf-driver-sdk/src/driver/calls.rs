@@ -10,8 +10,8 @@ use crate::fields::{self, FieldError, Fields};
 use crate::webhook::{
     self, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
     EnsureLoadBalancer, GenerateBackendAddr, Healthz, HealthzResponse, JudgePodDeregister,
-    KubernetesObject, ListBackends, LoadBalancer, Operation, StringMap, ValidateBackend,
-    ValidateLoadBalancer, WebhookInfo,
+    KubernetesObject, ListBackends, LoadBalancer, Operation, SPECIFICATION, StringMap,
+    ValidateBackend, ValidateLoadBalancer, WebhookInfo,
 };
 use crate::{HookError, Rejection};
 
@@ -22,12 +22,12 @@ pub(crate) async fn healthz<D: Driver>(driver: &D, _request: Healthz) -> Healthz
 /// The features do not depend on the driver's health.
 pub(crate) fn health<D: Driver>(driver: &D, healthy: bool) -> HealthzResponse {
     let cancel = driver.cancels_deregistrations();
+    let cancel = cancel.then_some(HealthzResponse::CANCEL);
+    let features = [HealthzResponse::PAGES, HealthzResponse::REASONS];
     HealthzResponse {
         healthy,
-        features: cancel
-            .then(|| HealthzResponse::CANCEL.to_owned())
-            .into_iter()
-            .collect(),
+        specification: SPECIFICATION.to_owned(),
+        features: (cancel.into_iter().chain(features).map(str::to_owned)).collect(),
     }
 }
 
@@ -74,7 +74,8 @@ pub(crate) async fn create_load_balancer<D: Driver>(
     let (lb_spec, attributes) = both(
         fields::read_whole("lbSpec", request.lb_spec),
         fields::read_whole("attributes", request.attributes),
-    )?;
+    )
+    .map_err(invalid)?;
     let request = CreateLoadBalancer {
         lb_spec,
         attributes,
@@ -102,7 +103,7 @@ pub(crate) async fn ensure_load_balancer<D: Driver>(
 ) -> Result<(), HookError> {
     let request = EnsureLoadBalancer {
         lb_info: fields::read_whole("lbInfo", request.lb_info)?,
-        attributes: fields::read_whole("attributes", request.attributes)?,
+        attributes: fields::read_whole("attributes", request.attributes).map_err(invalid)?,
         record_id: request.record_id,
         retry_id: request.retry_id,
         dry_run: request.dry_run,
@@ -174,7 +175,7 @@ pub(crate) async fn generate_backend_addr<D: Driver>(
         parameters: match fields::read_whole("parameters", request.parameters) {
             Ok(parameters) => Some(parameters),
             Err(_) if !has_parameters => None,
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(invalid(error)),
         },
         pod_backend: request.pod_backend,
         service_backend: request.service_backend,
@@ -197,7 +198,8 @@ pub(crate) async fn ensure_backend<D: Driver>(
     let (lb_info, parameters) = both(
         fields::read_whole("lbInfo", request.lb_info),
         fields::read_whole("parameters", request.parameters),
-    )?;
+    )
+    .map_err(invalid)?;
     let request = EnsureBackend {
         lb_info,
         backend_addr: fields::read_address("backendAddr", &request.backend_addr)?,
@@ -257,9 +259,12 @@ pub(crate) async fn judge_pod_deregister<D: Driver>(
 pub(crate) async fn list_backends<D: Driver>(
     driver: &D,
     request: ListBackends,
-) -> Result<Vec<webhook::ListedBackend>, HookError> {
+) -> Result<(Vec<webhook::ListedBackend>, String), HookError> {
+    let (limit, continue_token) = (request.limit, request.continue_token);
     let request = ListBackends {
         lb_info: fields::read_whole("lbInfo", request.lb_info)?,
+        limit: 0,
+        continue_token: String::new(),
         record_id: request.record_id,
         retry_id: request.retry_id,
         dry_run: request.dry_run,
@@ -268,7 +273,8 @@ pub(crate) async fn list_backends<D: Driver>(
     };
     let listed = driver.list_backends(request).await?;
     let written = listed.into_iter().map(write_listed::<D>);
-    Ok(written.collect::<Result<_, _>>()?)
+    let written = written.collect::<Result<_, _>>()?;
+    Ok(webhook::page(written, limit, &continue_token))
 }
 
 fn write_listed<D: Driver>(listed: ListedBackend<D>) -> Result<webhook::ListedBackend, FieldError> {
@@ -308,6 +314,11 @@ fn both<A, B>(
         (Err(one), Err(other)) => Err(one.and(other)),
         (Err(error), _) | (_, Err(error)) => Err(error),
     }
+}
+
+/// A value of the user's object that does not fit.
+fn invalid(error: FieldError) -> HookError {
+    Rejection::from(error).into()
 }
 
 /// Refuses a value that this edition of the specification does not define.

@@ -2,6 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The version of the specification that this crate follows: `openapi/specification.md`. Members and features are
+/// added within a version.
+pub const SPECIFICATION: &str = "1";
+/// The header in which a controller sends the [version](SPECIFICATION) that it follows.
+pub const SPECIFICATION_HEADER: &str = "lbcf-specification";
+
 /// Has no fields. An empty body and `{}` are equivalent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -13,9 +19,15 @@ pub struct Healthz {}
 pub struct HealthzResponse {
     /// True if the driver can serve other webhooks.
     pub healthy: bool,
-    /// Abilities that not every driver has. Defined is `cancel`: an `ensureBackend` while
-    /// `deregisterBackend` of the same load balancer and address is `Running` cancels that deregistration.
-    /// Absent or `null` for none; callers ignore names that they do not know.
+    /// The version of the specification that the driver follows, such as `1`. Empty if it does not say.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::null_as_default",
+        skip_serializing_if = "String::is_empty"
+    )]
+    pub specification: String,
+    /// Abilities that not every driver has: `cancel`, `pages`, `reasons`. Absent or `null` for none; callers ignore
+    /// names that they do not know.
     #[serde(
         default,
         deserialize_with = "crate::wire::null_as_default",
@@ -27,6 +39,10 @@ pub struct HealthzResponse {
 impl HealthzResponse {
     /// The feature of drivers that [cancel deregistrations](crate::Driver::cancels_deregistrations).
     pub const CANCEL: &str = "cancel";
+    /// The feature of drivers whose `listBackends`, if they have it, reads `limit` and `continue`.
+    pub const PAGES: &str = "pages";
+    /// The feature of drivers that say the [`Reason`](crate::webhook::Reason) of a failure that has one.
+    pub const REASONS: &str = "reasons";
 
     /// True if the driver has this feature, such as [`CANCEL`](Self::CANCEL).
     #[must_use]

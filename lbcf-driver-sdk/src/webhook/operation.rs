@@ -1,6 +1,6 @@
 //! The common parts of the six operations.
 
-use super::StringMap;
+use super::{Reason, StringMap};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -92,33 +92,8 @@ pub trait OperationResponse: Sized {
     fn message(&self) -> &str;
     /// The least time until the next call, if the driver sets one.
     fn min_retry_delay(&self) -> Option<Duration>;
-    /// Why the operation failed, if that is a reason of which the controller does something.
-    fn failure_reason(&self) -> Option<FailureReason>;
-}
-
-/// Why an operation failed, where the controller does something about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailureReason {
-    /// The load balancer does not exist any more: after `ensureLoadBalancer` it is created again.
-    NotFound,
-    /// The load balancer cannot have more backends: after `ensureBackend` those that are being replaced leave first.
-    QuotaExceeded,
-}
-
-impl FailureReason {
-    const ALL: [Self; 2] = [Self::NotFound, Self::QuotaExceeded];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::NotFound => "NotFound",
-            Self::QuotaExceeded => "QuotaExceeded",
-        }
-    }
-
-    /// The reason of this name. Others are for later editions, and mean nothing.
-    pub(super) fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.name() == name)
-    }
+    /// Why the operation failed, if the driver says so in a word of this edition.
+    fn failure_reason(&self) -> Option<Reason>;
 }
 
 /// Whole seconds for the wire, rounded up.
@@ -211,9 +186,9 @@ macro_rules! operation_request {
 }
 pub(super) use operation_request;
 
-/// Declares an operation's response: its state, and on success a result of its own.
+/// Declares an operation's response: its state, and on success a result of its own, the tuple of its fields.
 macro_rules! operation_response {
-    ($(#[$doc:meta])* $name:ident => $result:ty { $($(#[$field_doc:meta])* $field:ident: $type:ty)? }) => {
+    ($(#[$doc:meta])* $name:ident => $result:ty { $($(#[$field_doc:meta])* $field:ident: $type:ty),* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -232,16 +207,14 @@ macro_rules! operation_response {
                 deserialize_with = "crate::wire::whole_seconds"
             )]
             pub min_retry_delay_in_seconds: i32,
-            /// With `Fail`: why, for the controller. `NotFound`: the load balancer does not exist any more; after
-            /// `ensureLoadBalancer` the controller creates it again. `QuotaExceeded`: the load balancer cannot have
-            /// more backends; after `ensureBackend` the controller deregisters those first that are being replaced.
+            /// With `Fail`: the class of the failure, one of [`Reason`]($crate::webhook::Reason)'s words, or empty.
             #[serde(
                 default,
                 skip_serializing_if = "String::is_empty",
                 deserialize_with = "crate::wire::null_as_default"
             )]
             pub reason: String,
-            $($(#[$field_doc])* pub $field: $type,)?
+            $($(#[$field_doc])* pub $field: $type,)*
         }
 
         impl $crate::webhook::OperationResponse for $name {
@@ -263,9 +236,9 @@ macro_rules! operation_response {
                     .filter(|seconds| *seconds > 0)
                     .map(std::time::Duration::from_secs)
             }
-            fn failure_reason(&self) -> Option<$crate::webhook::FailureReason> {
+            fn failure_reason(&self) -> Option<$crate::webhook::Reason> {
                 match self.status {
-                    $crate::webhook::Status::Fail => $crate::webhook::FailureReason::of(&self.reason),
+                    $crate::webhook::Status::Fail => $crate::webhook::Reason::of(&self.reason),
                     _ => None,
                 }
             }
@@ -282,20 +255,22 @@ macro_rules! operation_response {
                     msg,
                     min_retry_delay_in_seconds: super::operation::to_whole_seconds(delay),
                     reason: String::new(),
-                    $($field: Default::default(),)?
+                    $($field: Default::default(),)*
                 }
             }
         }
 
         impl From<Result<$result, $crate::HookError>> for $name {
+            // Of one field.
+            #[allow(unused_parens)]
             fn from(result: Result<$result, $crate::HookError>) -> Self {
                 match result {
-                    Ok(_done) => Self {
+                    Ok(($($field),*)) => Self {
                         status: $crate::webhook::Status::Succ,
                         msg: String::new(),
                         min_retry_delay_in_seconds: 0,
                         reason: String::new(),
-                        $($field: _done,)?
+                        $($field,)*
                     },
                     Err(hook_error) => Self {
                         reason: hook_error.reason().map_or("", |reason| reason.name()).to_owned(),

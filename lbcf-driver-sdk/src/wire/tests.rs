@@ -375,14 +375,17 @@ fn features_are_none_by_default_and_unknown_ones_are_ignored() {
 }
 
 #[test]
-fn b151_responses() {
+fn b151_d109_responses() {
     let mut health = HealthzResponse {
         healthy: true,
-        features: Vec::new(),
+        ..HealthzResponse::default()
     };
     is_on_the_wire(&health, &json!({"healthy": true}));
     health.features.push(HealthzResponse::CANCEL.into());
     is_on_the_wire(&health, &json!({"healthy": true, "features": ["cancel"]}));
+    health.specification = "1".into();
+    let whole = json!({"healthy": true, "specification": "1", "features": ["cancel"]});
+    is_on_the_wire(&health, &whole);
     is_on_the_wire(
         &ValidateLoadBalancerResponse::from(Ok(())),
         &json!({"succ": true, "msg": ""}),
@@ -412,13 +415,18 @@ fn b151_responses() {
         ..ListedBackend::default()
     };
     is_on_the_wire(
-        &ListBackendsResponse::from(Ok(vec![by_hand])),
+        &ListBackendsResponse::from(Ok((vec![by_hand], String::new()))),
         &json!({"status": "Succ", "msg": "", "backends": [{"backendAddr": "a", "parameters": null}]}),
     );
     let running = crate::HookError::running("wait").retry_after(Duration::from_millis(2500));
     is_on_the_wire(
         &DeregisterBackendResponse::from(Err(running)),
         &json!({"status": "Running", "msg": "wait", "minRetryDelayInSeconds": 3}),
+    );
+    let invalid = crate::HookError::new(Reason::InvalidArgument, "port: 0");
+    is_on_the_wire(
+        &DeregisterBackendResponse::from(Err(invalid)),
+        &json!({"status": "Fail", "msg": "port: 0", "reason": "InvalidArgument"}),
     );
 }
 

@@ -1,6 +1,6 @@
 //! One command, one connection: HAProxy's sockets respond and close.
 
-use lbcf_driver_sdk::HookError;
+use lbcf_driver_sdk::{HookError, Reason};
 use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 use std::time::Duration;
@@ -34,7 +34,8 @@ pub(super) async fn ask(socket: &Path, command: &str) -> std::result::Result<Str
             Err(_) if is_question && Instant::now() < deadline => sleep(POLL).await,
             Err(error) => {
                 let message = format!("HAProxy does not respond at {}", socket.display());
-                return Err(HookError::fail(message).because(error).retry_after(SOON));
+                let failure = HookError::new(Reason::Unavailable, message);
+                return Err(failure.because(error).retry_after(SOON));
             }
         }
     }

@@ -18,7 +18,7 @@ use lbcf_driver_sdk::request::{
     EnsureLoadBalancer, GenerateBackendAddr, ValidateBackend,
 };
 use lbcf_driver_sdk::webhook::{BackendType, StringMap};
-use lbcf_driver_sdk::{Driver, HookError, Rejection};
+use lbcf_driver_sdk::{Driver, HookError, Reason, Rejection};
 use std::net::SocketAddr;
 
 /// The driver, which has no state but the client of the cloud.
@@ -125,7 +125,7 @@ impl Driver for MyDriver {
         let set = self.cloud.set_attributes(lb_id, &request.attributes).await;
         set.map_err(|error| match error {
             // LBCF then creates it again.
-            CloudError::NoLoadBalancer(_) => HookError::not_found(error.to_string()),
+            CloudError::NoLoadBalancer(_) => HookError::new(Reason::NotFound, error.to_string()),
             other => other.into(),
         })
     }

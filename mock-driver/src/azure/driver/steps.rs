@@ -12,7 +12,7 @@ use crate::cloud::AzureApi;
 use crate::resources::azure::{
     AvailabilitySet, Member, Pool, PublicIp, ResourceId, SecurityGroup, SharedLoadBalancer,
 };
-use lbcf_driver_sdk::{HookError, Rejection};
+use lbcf_driver_sdk::{HookError, Reason, Rejection};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
@@ -21,7 +21,10 @@ pub(in crate::azure) struct Steps {
 }
 
 pub(super) fn no_frontend(frontend: &str) -> HookError {
-    HookError::not_found(format!("no load balancer has the frontend {frontend}"))
+    HookError::new(
+        Reason::NotFound,
+        format!("no load balancer has the frontend {frontend}"),
+    )
 }
 
 impl Steps {
