@@ -7,6 +7,7 @@ mod target;
 use crate::fields::{Address, Fields};
 #[cfg(feature = "openapi")]
 use crate::fields::{DriverSchemas, schema_of};
+use crate::specification::rules::rules_of;
 use crate::webhook::{KubernetesObject, LoadBalancer, StringMap, WebhookInfo};
 use crate::{HookError, Rejection};
 use request::{
@@ -118,6 +119,8 @@ pub trait Driver: Send + Sync + 'static {
     type BackendAddr: Address;
 
     /// Creates the load balancer, or adopts an existing one, and returns its identity.
+    ///
+    #[doc = rules_of!(Clb)]
     fn create_load_balancer(
         &self,
         request: CreateLoadBalancer<Self>,
@@ -125,6 +128,8 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Deletes the load balancer; succeeds if it does not exist. One that the driver did not create
     /// is left unchanged.
+    ///
+    #[doc = rules_of!(Dlb)]
     fn delete_load_balancer(
         &self,
         request: DeleteLoadBalancer<Self>,
@@ -132,6 +137,8 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Returns the address that identifies this backend: not empty, the same in every call, and
     /// different for other backends. Must not register anything.
+    ///
+    #[doc = rules_of!(Gen)]
     fn generate_backend_addr(
         &self,
         request: GenerateBackendAddr<Self>,
@@ -139,6 +146,8 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Registers the backend, or updates its parameters if it is registered. The controller stores
     /// the returned map and sends it in later calls as `injectedInfo`.
+    ///
+    #[doc = rules_of!(Ens)]
     fn ensure_backend(
         &self,
         request: EnsureBackend<Self>,
@@ -146,12 +155,16 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Deregisters the backend; succeeds if it is not registered, or its load balancer does not
     /// exist.
+    ///
+    #[doc = rules_of!(Drg)]
     fn deregister_backend(
         &self,
         request: DeregisterBackend<Self>,
     ) -> impl Future<Output = Result<(), HookError>> + Send;
 
     /// Updates the load balancer's attributes to those of the request. The default does nothing.
+    ///
+    #[doc = rules_of!(Elb)]
     fn ensure_load_balancer(
         &self,
         _request: EnsureLoadBalancer<Self>,
@@ -161,6 +174,8 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Validates a load balancer before the user's object is stored. Must be fast and must not
     /// change anything. The default accepts every value that fits the types.
+    ///
+    #[doc = rules_of!(Vlb)]
     fn validate_load_balancer(
         &self,
         _request: ValidateLoadBalancer<Self>,
@@ -170,6 +185,8 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Validates the parameters of backends before the user's object is stored. Must be fast and
     /// must not change anything. The default accepts every value that fits the types.
+    ///
+    #[doc = rules_of!(Vbe)]
     fn validate_backend(
         &self,
         _request: ValidateBackend<Self>,
@@ -179,6 +196,8 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Returns those of the request's pods that stay registered although they are not ready. The
     /// default refuses, and the controller then applies the group's `failurePolicy`.
+    ///
+    #[doc = rules_of!(Jpd)]
     fn judge_pod_deregister(
         &self,
         _request: JudgePodDeregister,
@@ -190,6 +209,8 @@ pub trait Driver: Send + Sync + 'static {
     /// registered by hand, and changes nothing. The default refuses. The controller calls it only if
     /// the driver's `LoadBalancerDriver` lists `listBackends` in `spec.webhooks`, and reports the
     /// backends that no BackendRecord accounts for.
+    ///
+    #[doc = rules_of!(Lst)]
     fn list_backends(
         &self,
         _request: ListBackends<Self>,
@@ -198,6 +219,8 @@ pub trait Driver: Send + Sync + 'static {
     }
 
     /// Reports the driver's health. By default it is healthy.
+    ///
+    #[doc = rules_of!(Hlth)]
     fn healthz(&self) -> impl Future<Output = bool> + Send {
         async { true }
     }

@@ -82,6 +82,7 @@
 //!   panics and malformed calls.
 //! * `testing` (feature `testing`): calls a driver in process, for its author's tests.
 //! * `openapi` (feature `openapi`): the specification as an OpenAPI 3.1 document.
+//! * [`specification`]: the rules that the conformance kit checks.
 //! * [`webhook`]: the wire's requests and responses, from one table; [`wire`] reads them from JSON.
 
 pub mod drain;
@@ -98,6 +99,7 @@ pub mod outcome;
 pub mod reconcile;
 #[cfg(feature = "server")]
 pub mod server;
+pub mod specification;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod webhook;

@@ -15,9 +15,11 @@ mod of_driver;
 
 pub use of_driver::document_for;
 
+use crate::specification::{Rule, rules, rules_of};
 use crate::webhook::{
     self, BackendType, Class, Obligation, Operation, Webhook, WebhookInfo, for_each_webhook,
 };
+use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{HttpMethod, OperationBuilder};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{ComponentsBuilder, Object, Schema, Type};
@@ -64,11 +66,14 @@ for_each_webhook!(rows);
 /// The document: every webhook as `POST /<name>`.
 #[must_use]
 pub fn document() -> OpenApi {
+    let general = rules_of_several();
     let mut info = Info::new("LBCF webhooks", "v1beta1");
     info.description = Some(
         "Served by an LBCF driver and called by an LBCF controller. Only status 200 is a response of the \
-         driver. Field names are read in any letter case, and null means empty."
-            .to_owned(),
+         driver. Field names are read in any letter case, and null means empty. The whole is in \
+         specification.md; these rules concern several webhooks:"
+            .to_owned()
+            + &rules_text(&general),
     );
     let mut license = License::new("Apache License 2.0");
     license.identifier = Some("Apache-2.0".to_owned());
@@ -85,6 +90,7 @@ pub fn document() -> OpenApi {
         components = components.response(name, error_response(description));
     }
     let mut document = OpenApi::new(info, paths);
+    document.extensions = Some(rule_ids(&general));
     document.components = Some(components.build());
     document
 }
@@ -94,6 +100,7 @@ where
     W: Webhook<Response: ToSchema> + ToSchema,
 {
     let WebhookInfo { name, class, .. } = W::INFO;
+    let rules = rules_of(name);
     let request = RequestBodyBuilder::new()
         .content(
             JSON,
@@ -119,7 +126,8 @@ where
     let mut operation = OperationBuilder::new()
         .operation_id(Some(name))
         .summary(Some(summary))
-        .description(Some(description(W::INFO)))
+        .description(Some(description(W::INFO) + &rules_text(rules)))
+        .extensions(Some(rule_ids(rules)))
         .tag(match class {
             Class::Health => "health",
             Class::Verdict => "decisions",
@@ -167,6 +175,27 @@ fn description(webhook: WebhookInfo) -> String {
         Obligation::Optional => "Serving it is optional.",
     };
     format!("{repeated}{obligation}")
+}
+
+/// The rules of no single webhook.
+fn rules_of_several() -> Vec<Rule> {
+    let is_webhook = |title| webhook::ALL.iter().any(|webhook| webhook.name == title);
+    let several = rules::GROUPS.iter().filter(|it| !is_webhook(it.title));
+    several.flat_map(|group| group.rules).copied().collect()
+}
+
+/// Rules as a list in Markdown.
+fn rules_text(rules: &[Rule]) -> String {
+    let line = |rule: &Rule| format!("\n* LBCF-{}: {}", rule.id, rule.sentence);
+    format!("\n{}", rules.iter().map(line).collect::<String>())
+}
+
+fn rule_ids(rules: &[Rule]) -> Extensions {
+    let ids: Vec<_> = rules
+        .iter()
+        .map(|rule| format!("LBCF-{}", rule.id))
+        .collect();
+    Extensions::builder().add("x-lbcf-rules", ids).build()
 }
 
 /// A reference to the type's schema, which is added to `schemas` with its dependencies, and examples.

@@ -6,6 +6,7 @@ pub use crate::classification::{Feature, Group, Level};
 use crate::classification::named;
 use crate::lab::Lab;
 use crate::outcome::CheckOutcome;
+use lbcf_driver_sdk::specification::Rule;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -130,13 +131,13 @@ pub struct Check {
 }
 
 impl Check {
-    /// A check with defaults; a declaration adds its id and its texts.
-    pub(crate) const fn new(level: Level, group: Group, code: Code) -> Self {
+    /// A check with defaults; a declaration adds its texts.
+    pub(crate) const fn new(rule: Rule, group: Group, code: Code) -> Self {
         Self {
-            id: "",
-            level,
+            id: rule.id,
+            level: Level::of(rule.level),
             group,
-            rule: "",
+            rule: rule.sentence,
             why: "",
             source: "",
             typical: "",

@@ -1,29 +1,26 @@
-//! The checks by group. Each is declared in one place: its rule, why it matters, what it needs, and
-//! the code that tests it.
+//! The checks by group. Each is declared in one place: the rule that it tests, by its name in the
+//! specification's table, why that matters, what it needs, and the code.
 
-/// Declares a check: its id, the name of its static, the function that tests the rule, the level and
+/// Declares a check: the name of the rule, which is that of its static; the function that tests it;
 /// the group; what it needs besides; and its texts.
 macro_rules! check {
     (
-        $id:literal $name:ident = $code:ident, $level:ident $group:ident,
+        $name:ident = $code:ident, $group:ident,
         $(observer $observer:ident,)?
         $(needs [$($need:ident $(($feature:ident))?),+],)?
         $(runs $concurrency:ident,)?
-        rule $rule:literal,
         why $why:literal,
         source $source:literal,
         typical $typical:literal,
     ) => {
         static $name: Check = Check {
-            id: $id,
-            rule: $rule,
             why: $why,
             source: $source,
             typical: $typical,
             $(observer: Observer::$observer,)?
             $(needs: &[$(Need::$need $((Feature::$feature))?),+],)?
             $(concurrency: Concurrency::$concurrency,)?
-            ..Check::new(Level::$level, Group::$group, |lab| Box::pin($code(lab)))
+            ..Check::new(rules::$name, Group::$group, |lab| Box::pin($code(lab)))
         };
     };
 }

@@ -1,5 +1,7 @@
 //! The classification of checks: level, subject, and the features of drivers.
 
+use lbcf_driver_sdk::specification;
+
 /// An enum whose variants have names for users, in the order of reports and of the documentation.
 macro_rules! named {
     (
@@ -118,29 +120,20 @@ named! {
     UpdateParameters = "update.parameters",
 }
 
+impl Level {
+    pub(crate) const fn of(level: specification::Level) -> Self {
+        match level {
+            specification::Level::Must => Self::Must,
+            specification::Level::Should => Self::Should,
+        }
+    }
+}
+
 impl Group {
     /// A description for people, such as `ensureBackend` or `repeated calls`.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::Wire => "the wire format",
-            Self::Hlth => "health",
-            Self::Vlb => "validateLoadBalancer",
-            Self::Clb => "createLoadBalancer",
-            Self::Elb => "ensureLoadBalancer",
-            Self::Dlb => "deleteLoadBalancer",
-            Self::Vbe => "validateBackend",
-            Self::Gen => "generateBackendAddr",
-            Self::Ens => "ensureBackend",
-            Self::Drg => "deregisterBackend",
-            Self::Jpd => "judgePodDeregister",
-            Self::Lst => "listBackends",
-            Self::Asyn => "Running and polling",
-            Self::Rtry => "repeated calls",
-            Self::Dry => "dry runs",
-            Self::Conc => "concurrent calls",
-            Self::Bad => "bad input",
-            Self::Life => "life cycles",
-            Self::Lat => "latency",
-        }
+    pub fn about(self) -> &'static str {
+        let mut groups = specification::rules::GROUPS.iter();
+        let group = groups.find(|group| group.prefix == self.id());
+        group.map_or(self.id(), |group| group.title)
     }
 }

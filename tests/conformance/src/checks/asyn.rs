@@ -9,8 +9,7 @@ pub(super) const CHECKS: &[&Check] = &[
     &ASYN_01, &ASYN_02, &ASYN_03, &ASYN_04, &ASYN_05, &ASYN_06, &ASYN_07,
 ];
 
-check! { "ASYN-01" ASYN_01 = asyn_01, Must Asyn, needs [LoadBalancer],
-    rule "Repeated calls under the same recordID end in Succ or Fail within the budget",
+check! { ASYN_01 = asyn_01, Asyn, needs [LoadBalancer],
     why "A controller retries indefinitely. If every response is Running, the load balancer never \
          becomes ready.",
     source "LBCF webhook specification: Running; b140",
@@ -27,9 +26,8 @@ async fn asyn_01(lab: &Lab) -> CheckOutcome {
     done.operation_status().map(drop)
 }
 
-check! { "ASYN-02" ASYN_02 = asyn_02, Must Asyn, observer Improves, needs [LoadBalancer],
+check! { ASYN_02 = asyn_02, Asyn, observer Improves, needs [LoadBalancer],
     runs Counting,
-    rule "A call that is repeated while the operation is Running does not start a second one",
     why "Controllers retry every few seconds. A driver that starts over each time creates one \
          load balancer per retry.",
     source "LBCF webhook specification: the same recordID in each attempt; b18",
@@ -48,9 +46,7 @@ async fn asyn_02(lab: &Lab) -> CheckOutcome {
     lab.created_since(before.as_ref(), 1, expected).await
 }
 
-check! { "ASYN-03" ASYN_03 = asyn_03, Must Asyn, needs [LoadBalancer],
-    rule "After Succ, createLoadBalancer keeps returning Succ under the same recordID, not \
-          Running and not Fail",
+check! { ASYN_03 = asyn_03, Asyn, needs [LoadBalancer],
     why "The response may get lost, and the controller calls again. If the operation then starts \
          over, the controller may never see its end.",
     source "LBCF webhook specification: the same recordID in each attempt; b18",
@@ -67,8 +63,7 @@ async fn asyn_03(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "ASYN-04" ASYN_04 = asyn_04, Should Asyn, runs Last,
-    rule "Running is returned within 2 seconds",
+check! { ASYN_04 = asyn_04, Asyn, runs Last,
     why "Running exists so that the controller need not wait for the operation.",
     source "LBCF webhook specification: Running",
     typical "The driver waits for the operation as long as the timeout allows, and returns \
@@ -94,8 +89,7 @@ async fn asyn_04(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "ASYN-05" ASYN_05 = asyn_05, Should Asyn, needs [LoadBalancer],
-    rule "A call that comes earlier than minRetryDelayInSeconds is not an error",
+check! { ASYN_05 = asyn_05, Asyn, needs [LoadBalancer],
     why "The delay is a hint. Controllers call earlier after a restart, or when an object \
          changes.",
     source "LBCF webhook specification: LBCF chooses when to call",
@@ -114,9 +108,8 @@ async fn asyn_05(lab: &Lab) -> CheckOutcome {
     lab.created(lb).await.map(drop)
 }
 
-check! { "ASYN-06" ASYN_06 = asyn_06, Should Asyn, observer Required, needs [LoadBalancer],
+check! { ASYN_06 = asyn_06, Asyn, observer Required, needs [LoadBalancer],
     runs Counting,
-    rule "Deleting a load balancer while it is being created leaves nothing behind",
     why "Users delete an object as soon as they notice a mistake. lbInfo is not known at that \
          time, so nothing refers to a load balancer that is finished later.",
     source "derived: finalizers; LBCF controllers send lbInfo null for these (d28)",
@@ -141,9 +134,8 @@ async fn asyn_06(lab: &Lab) -> CheckOutcome {
     lab.created_since(before.as_ref(), 0, expected).await
 }
 
-check! { "ASYN-07" ASYN_07 = asyn_07, Should Asyn, observer Improves, needs [LoadBalancer, Restart],
+check! { ASYN_07 = asyn_07, Asyn, observer Improves, needs [LoadBalancer, Restart],
     runs Exclusive,
-    rule "A Running operation survives a restart of the driver: it ends, and is not started twice",
     why "Drivers are updated and rescheduled. A driver that forgets a started operation starts it \
          again.",
     source "LBCF: consistency goals; b158",

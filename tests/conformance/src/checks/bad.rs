@@ -10,9 +10,7 @@ use requests::{BadRequest, Expected, ValidCalls, broken, is_alive, problem, veri
 
 pub(super) const CHECKS: &[&Check] = &[&BAD_01, &BAD_02, &BAD_03, &BAD_04, &BAD_05];
 
-check! { "BAD-01" BAD_01 = bad_01, Should Bad, runs Exclusive,
-    rule "A body that is not a JSON object is rejected within 2 seconds, and the driver keeps \
-          working",
+check! { BAD_01 = bad_01, Bad, runs Exclusive,
     why "Anyone who can reach the driver can send such a body. If the driver crashes, no load \
          balancer of the cluster can be changed.",
     source "derived: RFC 9110, status 400",
@@ -35,8 +33,7 @@ async fn bad_01(lab: &Lab) -> CheckOutcome {
     verify(lab, bad).await
 }
 
-check! { "BAD-02" BAD_02 = bad_02, Should Bad, runs Exclusive,
-    rule "A field of the wrong type is rejected: the driver returns neither Succ nor an exception",
+check! { BAD_02 = bad_02, Bad, runs Exclusive,
     why "After Succ the controller assumes that the work was done, although the driver could not \
          read what to do. An exception tells the user nothing.",
     source "derived: LBCF webhook specification, types of the fields",
@@ -49,9 +46,7 @@ async fn bad_02(lab: &Lab) -> CheckOutcome {
     verify(lab, wrong_types(lab, &valid)).await
 }
 
-check! { "BAD-03" BAD_03 = bad_03, Should Bad, observer Improves, runs Exclusive,
-    rule "Methods other than POST and paths other than the webhooks' are rejected with 405 or \
-          404, and change nothing",
+check! { BAD_03 = bad_03, Bad, observer Improves, runs Exclusive,
     why "Browsers, crawlers and caches send GET, and may send it twice. Such a request must not \
          create load balancers.",
     source "derived: RFC 9110, safe methods",
@@ -109,8 +104,7 @@ async fn rejected(lab: &Lab, call: &WebhookCall, request: &Request, what: &str) 
     Err(reply.failed(format!("HTTP 405 or 404 for {what}"), got))
 }
 
-check! { "BAD-04" BAD_04 = bad_04, Should Bad, runs Exclusive,
-    rule "A body of 10 MiB is rejected, and the driver keeps working",
+check! { BAD_04 = bad_04, Bad, runs Exclusive,
     why "No object in Kubernetes is larger than about 1.5 MiB. A driver that buffers bodies of \
          any size can run out of memory.",
     source "derived: RFC 9110, status 413",
@@ -143,9 +137,8 @@ async fn bad_04(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "BAD-05" BAD_05 = bad_05, Must Bad, observer Improves, needs [LoadBalancer],
+check! { BAD_05 = bad_05, Bad, observer Improves, needs [LoadBalancer],
     runs Exclusive,
-    rule "After bad input the driver is healthy, and a whole life cycle succeeds as before",
     why "Anyone who can reach the driver can send bad input. It must not stop the driver from \
          serving the cluster's load balancers.",
     source "derived: CSI and Kubernetes API servers survive bad input; HLTH-01, LIFE-01",

@@ -6,9 +6,7 @@ pub(super) const CHECKS: &[&Check] = &[
     &CLB_01, &CLB_02, &CLB_03, &CLB_04, &CLB_05, &CLB_06, &CLB_07,
 ];
 
-check! { "CLB-01" CLB_01 = clb_01, Must Clb, observer Improves, needs [LoadBalancer],
-    rule "createLoadBalancer creates a load balancer from a valid lbSpec and valid attributes: \
-          Succ, at once or after Running",
+check! { CLB_01 = clb_01, Clb, observer Improves, needs [LoadBalancer],
     why "Everything else needs a load balancer.",
     source "LBCF webhook specification, createLoadBalancer",
     typical "A field is read under another name than users write, each call starts a new \
@@ -43,9 +41,7 @@ fn rejects(failure: &Failure) -> bool {
     })
 }
 
-check! { "CLB-02" CLB_02 = clb_02, Must Clb, needs [LoadBalancer],
-    rule "lbInfo in a Succ has no empty values; without lbInfo, lbSpec is the identity; either \
-          works in ensureLoadBalancer and ensureBackend",
+check! { CLB_02 = clb_02, Clb, needs [LoadBalancer],
     why "The controller stores lbInfo and sends it with every later call: the driver finds the \
          load balancer by nothing else.",
     source "LBCF webhook specification; b19",
@@ -70,9 +66,7 @@ async fn clb_02(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "CLB-03" CLB_03 = clb_03, Must Clb, observer Improves, needs [LoadBalancer], runs Counting,
-    rule "Repeating createLoadBalancer under the same recordID returns Succ with the same lbInfo \
-          and creates nothing",
+check! { CLB_03 = clb_03, Clb, observer Improves, needs [LoadBalancer], runs Counting,
     why "A response may get lost, and a controller may crash before it stores lbInfo. It then \
          calls again under the same recordID, and a driver that creates a second load balancer \
          leaks one, with its costs.",
@@ -85,9 +79,7 @@ async fn clb_03(lab: &Lab) -> CheckOutcome {
     repeated(lab, 1).await
 }
 
-check! { "CLB-04" CLB_04 = clb_04, Must Clb, observer Improves, needs [LoadBalancer], runs Counting,
-    rule "However often createLoadBalancer is repeated under its recordID, one load balancer \
-          exists",
+check! { CLB_04 = clb_04, Clb, observer Improves, needs [LoadBalancer], runs Counting,
     why "While its writes fail, a controller repeats the call every few seconds for hours.",
     source "LBCF webhook specification: the same recordID in each attempt; b18",
     typical "The driver remembers created load balancers for a short time only, or only the last \
@@ -108,10 +100,8 @@ async fn repeated(lab: &Lab, times: usize) -> CheckOutcome {
     lab.created_since(before.as_ref(), 1, expected).await
 }
 
-check! { "CLB-05" CLB_05 = clb_05, Must Clb, observer Improves, needs [InvalidLoadBalancer],
+check! { CLB_05 = clb_05, Clb, observer Improves, needs [InvalidLoadBalancer],
     runs Counting,
-    rule "createLoadBalancer returns Fail with a msg for an invalid lbSpec or invalid attributes, \
-          and creates nothing",
     why "The object may not have been validated: by an older controller, or because the driver's \
          rules changed. Nothing refers to a load balancer that is created anyway, and it costs \
          money.",
@@ -138,9 +128,8 @@ async fn clb_05(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "CLB-06" CLB_06 = clb_06, Should Clb, observer Improves, needs [LoadBalancer],
+check! { CLB_06 = clb_06, Clb, observer Improves, needs [LoadBalancer],
     runs Counting,
-    rule "createLoadBalancer with the same lbSpec under another recordID gets a proper response",
     why "Two objects in Kubernetes may request the same thing. The driver may return one load \
          balancer or two, but users must get one of these results.",
     source "derived: lbSpec may be the identity (b19)",
@@ -165,8 +154,7 @@ async fn clb_06(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "CLB-07" CLB_07 = clb_07, Should Clb, needs [LoadBalancer],
-    rule "lbInfo is smaller than 4 KiB and the same in each response",
+check! { CLB_07 = clb_07, Clb, needs [LoadBalancer],
     why "It is stored in the status of objects, sent with every call, and compared.",
     source "LBCF controller: lbInfo is a key of its maps",
     typical "lbInfo contains a time, a request id or the load balancer's whole description.",

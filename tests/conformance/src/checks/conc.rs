@@ -9,9 +9,7 @@ pub(super) const CHECKS: &[&Check] = &[&CONC_01, &CONC_02, &CONC_03, &CONC_04];
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 
-check! { "CONC-01" CONC_01 = conc_01, Must Conc, observer Improves, needs [LoadBalancer, Backend],
-    rule "Many concurrent ensureBackend calls on one load balancer all succeed, and all backends \
-          are registered",
+check! { CONC_01 = conc_01, Conc, observer Improves, needs [LoadBalancer, Backend],
     why "When a Deployment is scaled up, all its pods are registered at the same time. A driver \
          that reads the list, adds one entry and writes it back silently loses the others.",
     source "LBCF controller: no limit on concurrent calls",
@@ -27,8 +25,7 @@ async fn conc_01(lab: &Lab) -> CheckOutcome {
     lab.are_registered(&lb, &backends).await
 }
 
-check! { "CONC-02" CONC_02 = conc_02, Must Conc, observer Improves, needs [LoadBalancer, Backend],
-    rule "Concurrent calls of the same ensureBackend all succeed and leave one binding",
+check! { CONC_02 = conc_02, Conc, observer Improves, needs [LoadBalancer, Backend],
     why "A controller whose call timed out calls again while the first call is still running.",
     source "LBCF controller: timeouts and retries (b10)",
     typical "Checking for existence and creating are two steps, and two calls pass the check \
@@ -46,10 +43,8 @@ async fn conc_02(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "CONC-03" CONC_03 = conc_03, Must Conc, observer Improves, needs [LoadBalancer],
+check! { CONC_03 = conc_03, Conc, observer Improves, needs [LoadBalancer],
     runs Counting,
-    rule "Concurrent calls of the same createLoadBalancer create one load balancer with one \
-          lbInfo",
     why "A controller whose call timed out calls again while the first call is still running. \
          Nothing refers to a second load balancer.",
     source "LBCF controller: timeouts and retries (b10, b18)",
@@ -73,8 +68,7 @@ async fn conc_03(lab: &Lab) -> CheckOutcome {
         .await
 }
 
-check! { "CONC-04" CONC_04 = conc_04, Must Conc, observer Improves, needs [LoadBalancer, Backend],
-    rule "Registering backends while others are deregistered loses none and leaves none behind",
+check! { CONC_04 = conc_04, Conc, observer Improves, needs [LoadBalancer, Backend],
     why "In a rolling update pods start and stop at the same time.",
     source "LBCF controller: no limit on concurrent calls",
     typical "Read, modify and write without a lock or a version.",

@@ -4,9 +4,7 @@ use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[&DLB_01, &DLB_02, &DLB_03, &DLB_04, &DLB_05, &DLB_06];
 
-check! { "DLB-01" DLB_01 = dlb_01, Must Dlb, observer Improves, needs [LoadBalancer],
-    rule "deleteLoadBalancer deletes an existing load balancer: Succ, at once or after Running, \
-          and it no longer exists",
+check! { DLB_01 = dlb_01, Dlb, observer Improves, needs [LoadBalancer],
     why "The object in Kubernetes is deleted when the driver returns Succ. Nothing refers to what \
          is left in the cloud, and it costs money.",
     source "LBCF webhook specification, deleteLoadBalancer",
@@ -20,8 +18,7 @@ async fn dlb_01(lab: &Lab) -> CheckOutcome {
     lab.is_deleted(&lb).await
 }
 
-check! { "DLB-02" DLB_02 = dlb_02, Must Dlb, needs [LoadBalancer],
-    rule "Deleting a deleted load balancer succeeds, however often",
+check! { DLB_02 = dlb_02, Dlb, needs [LoadBalancer],
     why "The response may get lost, or the controller may crash before it removes the finalizer. \
          It then calls again, and after a Fail the object in Kubernetes is never removed.",
     source "LBCF controller: finalizers (b22)",
@@ -36,8 +33,7 @@ async fn dlb_02(lab: &Lab) -> CheckOutcome {
         .await
 }
 
-check! { "DLB-03" DLB_03 = dlb_03, Must Dlb, needs [UnknownLbInfo],
-    rule "Deleting an unknown load balancer succeeds",
+check! { DLB_03 = dlb_03, Dlb, needs [UnknownLbInfo],
     why "It may have been deleted outside of Kubernetes. After a Fail neither its object nor the \
          namespace is ever removed.",
     source "LBCF controller: finalizers (b22)",
@@ -51,8 +47,7 @@ async fn dlb_03(lab: &Lab) -> CheckOutcome {
 }
 
 // One that takes an empty lbInfo for all there is takes others' away.
-check! { "DLB-04" DLB_04 = dlb_04, Must Dlb, observer Improves, needs [LoadBalancer], runs Counting,
-    rule "Deleting with lbInfo null or empty succeeds, and deletes nothing else",
+check! { DLB_04 = dlb_04, Dlb, observer Improves, needs [LoadBalancer], runs Counting,
     why "Controllers send it for an object whose load balancer was never created. After a Fail \
          the object is never removed.",
     source "LBCF controller: lb.Status.LBInfo is sent, created or not (b23)",
@@ -74,9 +69,7 @@ async fn dlb_04(lab: &Lab) -> CheckOutcome {
     lab.succeeds(&other.ensure(), since).await.map(drop)
 }
 
-check! { "DLB-05" DLB_05 = dlb_05, Should Dlb, observer Improves, needs [LoadBalancer, Backend],
-    rule "A load balancer with backends is deleted, or the driver returns Fail with a msg until \
-          they are deregistered",
+check! { DLB_05 = dlb_05, Dlb, observer Improves, needs [LoadBalancer, Backend],
     why "When a namespace is deleted the order is undefined. A driver that can only delete empty \
          load balancers has to report so, and to succeed once they are empty.",
     source "derived: finalizers of several objects race",
@@ -96,8 +89,7 @@ async fn dlb_05(lab: &Lab) -> CheckOutcome {
     lab.is_deleted(&lb).await
 }
 
-check! { "DLB-06" DLB_06 = dlb_06, Should Dlb, observer Improves, needs [LoadBalancer],
-    rule "After a deletion the same lbSpec can be created again",
+check! { DLB_06 = dlb_06, Dlb, observer Improves, needs [LoadBalancer],
     why "Users delete an object and apply the same manifest again.",
     source "derived: kubectl replace --force",
     typical "Names or ports stay reserved for some time (return Running until they are free), or \

@@ -8,9 +8,7 @@ pub(super) const CHECKS: &[&Check] = &[
     &DRG_01, &DRG_02, &DRG_03, &DRG_04, &DRG_05, &DRG_06, &DRG_07, &DRG_08, &DRG_09,
 ];
 
-check! { "DRG-01" DRG_01 = drg_01, Must Drg, observer Improves, needs [LoadBalancer, Backend],
-    rule "deregisterBackend deregisters a registered backend: Succ, at once or after Running, and \
-          it is no longer registered",
+check! { DRG_01 = drg_01, Drg, observer Improves, needs [LoadBalancer, Backend],
     why "After Succ the pod may stop. If it is still registered, users' requests fail, or reach \
          the next pod with its address.",
     source "LBCF webhook specification, deregisterBackend",
@@ -23,8 +21,7 @@ async fn drg_01(lab: &Lab) -> CheckOutcome {
     lab.is_deregistered(&backend).await
 }
 
-check! { "DRG-02" DRG_02 = drg_02, Must Drg, needs [LoadBalancer, Backend],
-    rule "Deregistering a backend that was never registered succeeds",
+check! { DRG_02 = drg_02, Drg, needs [LoadBalancer, Backend],
     why "A pod may be deleted before it is registered. After a Fail its record is never removed, \
          and the controller retries indefinitely.",
     source "LBCF webhook specification, deregisterBackend; b124",
@@ -41,8 +38,7 @@ async fn drg_02(lab: &Lab) -> CheckOutcome {
     lab.succeeds(&unknown.deregister(), since).await.map(drop)
 }
 
-check! { "DRG-03" DRG_03 = drg_03, Must Drg, needs [UnknownLbInfo, Backend],
-    rule "Deregistering a backend of an unknown load balancer succeeds",
+check! { DRG_03 = drg_03, Drg, needs [UnknownLbInfo, Backend],
     why "The load balancer may have been deleted outside of Kubernetes. After a Fail the records \
          of its backends are never removed.",
     source "LBCF webhook specification, deregisterBackend; b124",
@@ -55,8 +51,7 @@ async fn drg_03(lab: &Lab) -> CheckOutcome {
     lab.keeps_succeeding(2, &backend.deregister(), since).await
 }
 
-check! { "DRG-04" DRG_04 = drg_04, Must Drg, needs [LoadBalancer, Backend],
-    rule "Deregistering a deregistered backend succeeds, however often",
+check! { DRG_04 = drg_04, Drg, needs [LoadBalancer, Backend],
     why "The response may get lost, or the controller may crash before it removes the finalizer. \
          After a Fail the record is never removed.",
     source "LBCF controller: finalizers; b124",
@@ -71,8 +66,7 @@ async fn drg_04(lab: &Lab) -> CheckOutcome {
         .await
 }
 
-check! { "DRG-05" DRG_05 = drg_05, Must Drg, observer Required, needs [LoadBalancer, Backend],
-    rule "Deregistering one backend leaves the others unchanged",
+check! { DRG_05 = drg_05, Drg, observer Required, needs [LoadBalancer, Backend],
     why "In a rolling update pods are deregistered one after the other. A driver that deregisters \
          more than the given backend causes an outage.",
     source "derived: LBCF controllers call for one backend at a time (b157)",
@@ -101,9 +95,7 @@ async fn drg_05(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "DRG-06" DRG_06 = drg_06, Must Drg, observer Improves, needs [LoadBalancer, Backend],
-    rule "deregisterBackend succeeds with injectedInfo null, with parameters null, and with \
-          changed parameters",
+check! { DRG_06 = drg_06, Drg, observer Improves, needs [LoadBalancer, Backend],
     why "The response of ensureBackend may never have been stored, and parameters may have \
          changed since. After a Fail neither the record nor its finalizer is ever removed.",
     source "LBCF controller: finalizers; b124",
@@ -131,8 +123,7 @@ async fn drg_06(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "DRG-07" DRG_07 = drg_07, Must Drg, needs [LoadBalancer, Backend],
-    rule "Deregistering a backend succeeds after its load balancer was deleted",
+check! { DRG_07 = drg_07, Drg, needs [LoadBalancer, Backend],
     why "When a namespace is deleted the order is undefined. After a Fail neither the records nor \
          the namespace are ever removed.",
     source "LBCF webhook specification, deregisterBackend; b124",
@@ -157,8 +148,7 @@ async fn drg_07(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "DRG-08" DRG_08 = drg_08, Should Drg, observer Improves, needs [LoadBalancer, Backend],
-    rule "A deregistered backend can be registered again",
+check! { DRG_08 = drg_08, Drg, observer Improves, needs [LoadBalancer, Backend],
     why "Pods become unready and ready again, with the same address.",
     source "derived: pods flap",
     typical "The driver remembers the deregistration, or the earlier ensureBackend.",
@@ -174,9 +164,7 @@ async fn drg_08(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "DRG-09" DRG_09 = drg_09, Should Drg, observer Improves, needs [LoadBalancer, Backend],
-    rule "If healthz names the feature cancel, ensureBackend cancels a deregistration that is \
-          Running: the backend stays registered, with the new parameters",
+check! { DRG_09 = drg_09, Drg, observer Improves, needs [LoadBalancer, Backend],
     why "A pod may become ready again while its backend drains. If the deregistration continues, \
          the pod loses its traffic, although its record says that it is registered.",
     source "LBCF webhook specification, healthz and ensureBackend",

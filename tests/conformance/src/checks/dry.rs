@@ -4,9 +4,7 @@ use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[&DRY_01, &DRY_02, &DRY_03, &DRY_04, &DRY_05];
 
-check! { "DRY-01" DRY_01 = dry_01, Must Dry, observer Required, needs [LoadBalancer], runs Counting,
-    rule "A dry run of createLoadBalancer creates no load balancer, and a dry run of \
-          deleteLoadBalancer deletes none",
+check! { DRY_01 = dry_01, Dry, observer Required, needs [LoadBalancer], runs Counting,
     why "Users rely on a dry run to change nothing. A load balancer that a dry run deletes is an \
          outage.",
     source "LBCF: dry-run mode (b153)",
@@ -32,8 +30,7 @@ async fn dry_01(lab: &Lab) -> CheckOutcome {
     lab.observed(&lb.lb_info, since).await.map(drop)
 }
 
-check! { "DRY-02" DRY_02 = dry_02, Must Dry, observer Required, needs [LoadBalancer, Backend],
-    rule "Dry runs of ensureBackend, deregisterBackend and ensureLoadBalancer change nothing",
+check! { DRY_02 = dry_02, Dry, observer Required, needs [LoadBalancer, Backend],
     why "Users rely on a dry run to change nothing.",
     source "LBCF: dry-run mode (b153)",
     typical "One of the webhooks ignores dryRun, or reads it under another name.",
@@ -58,8 +55,7 @@ async fn dry_02(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "DRY-03" DRY_03 = dry_03, Must Dry, observer Improves, needs [LoadBalancer, Backend],
-    rule "A real call after a dry run under the same recordID does the work",
+check! { DRY_03 = dry_03, Dry, observer Improves, needs [LoadBalancer, Backend],
     why "A dry run precedes the real call for the same object. A driver that stores the dry run \
          as done never does the work.",
     source "LBCF: dry-run mode; the recordID is the same (d28)",
@@ -85,8 +81,7 @@ async fn dry_03(lab: &Lab) -> CheckOutcome {
     lab.is_deregistered(&backend).await
 }
 
-check! { "DRY-04" DRY_04 = dry_04, Must Dry, observer Improves, needs [LoadBalancer, Backend],
-    rule "A call without dryRun is a real call",
+check! { DRY_04 = dry_04, Dry, observer Improves, needs [LoadBalancer, Backend],
     why "Older controllers do not send the field. A driver that requires it, or takes its absence \
          for a dry run, does nothing for them.",
     source "LBCF: dryRun was added later (b153)",
@@ -113,8 +108,7 @@ async fn dry_04(lab: &Lab) -> CheckOutcome {
     lab.succeeds(&real(lb.delete()), since).await.map(drop)
 }
 
-check! { "DRY-05" DRY_05 = dry_05, Should Dry, needs [LoadBalancer, Backend],
-    rule "The response to a dry run has the same form as the response to a real call",
+check! { DRY_05 = dry_05, Dry, needs [LoadBalancer, Backend],
     why "Users read what would happen: a status and, where it would fail, a msg.",
     source "LBCF: dry-run mode",
     typical "A dry run returns an empty object, plain text, or 204.",

@@ -4,9 +4,7 @@ use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[&ELB_01, &ELB_02, &ELB_03, &ELB_04, &ELB_05, &ELB_06];
 
-check! { "ELB-01" ELB_01 = elb_01, Must Elb, needs [LoadBalancer],
-    rule "ensureLoadBalancer succeeds right after the creation, with the attributes of the \
-          creation",
+check! { ELB_01 = elb_01, Elb, needs [LoadBalancer],
     why "Controllers call it next. After a Fail the load balancer never becomes ready.",
     source "LBCF webhook specification, ensureLoadBalancer",
     typical "\"Nothing to change\" is treated as an error, or the cloud does not allow changes \
@@ -20,8 +18,7 @@ async fn elb_01(lab: &Lab) -> CheckOutcome {
     lab.succeeds(&lb.ensure(), CREATED_WITH).await.map(drop)
 }
 
-check! { "ELB-02" ELB_02 = elb_02, Must Elb, observer Improves, needs [LoadBalancer],
-    rule "ensureLoadBalancer with unchanged attributes succeeds each time and changes nothing",
+check! { ELB_02 = elb_02, Elb, observer Improves, needs [LoadBalancer],
     why "With ensurePolicy Always it is called every few minutes for as long as the load balancer \
          exists.",
     source "LBCF: periodic ensure; b26",
@@ -41,10 +38,8 @@ async fn elb_02(lab: &Lab) -> CheckOutcome {
     Failure::unless(before == after, expected, format!("{after:?}"))
 }
 
-check! { "ELB-03" ELB_03 = elb_03, Must Elb, observer Improves,
+check! { ELB_03 = elb_03, Elb, observer Improves,
     needs [LoadBalancer, UpdateAttributes],
-    rule "ensureLoadBalancer applies changed attributes, although the recordID is the same as \
-          before",
     why "The recordID identifies the operation on the object, not the attempt: it never changes. \
          A driver that returns stored results by recordID ignores every later change.",
     source "LBCF controller: ensureLoadBalancer(<uid>) (d28)",
@@ -65,8 +60,7 @@ async fn elb_03(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "ELB-04" ELB_04 = elb_04, Should Elb, needs [UnknownLbInfo],
-    rule "ensureLoadBalancer returns Fail with a msg for a load balancer that does not exist",
+check! { ELB_04 = elb_04, Elb, needs [UnknownLbInfo],
     why "It may have been deleted outside of Kubernetes. Users must learn of it; Succ hides it, \
          and an exception explains nothing.",
     source "LBCF webhook specification, ensureLoadBalancer",
@@ -79,9 +73,8 @@ async fn elb_04(lab: &Lab) -> CheckOutcome {
     reply.fail(UNKNOWN)?.has_msg().map(drop)
 }
 
-check! { "ELB-05" ELB_05 = elb_05, Should Elb, observer Required,
+check! { ELB_05 = elb_05, Elb, observer Required,
     needs [LoadBalancer, UpdateAttributes, AttributeDrift],
-    rule "ensureLoadBalancer restores attributes that were changed outside of Kubernetes",
     why "The call exists for this: attributes may be changed by mistake in the cloud's console.",
     source "LBCF: ensurePolicy Always; b26",
     typical "The desired attributes are compared with the previous desired ones instead of with \
@@ -98,9 +91,7 @@ async fn elb_05(lab: &Lab) -> CheckOutcome {
     lab.has_attributes(&lb.lb_info, &lb.sample.attributes).await
 }
 
-check! { "ELB-06" ELB_06 = elb_06, Should Elb, observer Improves, needs [LoadBalancer],
-    rule "ensureLoadBalancer returns Fail with the reason NotFound for a load balancer that was \
-          deleted",
+check! { ELB_06 = elb_06, Elb, observer Improves, needs [LoadBalancer],
     why "With this reason the controller calls createLoadBalancer again, and registers the \
          backends with the new load balancer. After any other Fail it repeats ensureLoadBalancer, \
          and after Succ it stays unnoticed that clients reach nothing.",

@@ -6,9 +6,7 @@ pub(super) const CHECKS: &[&Check] = &[
     &ENS_01, &ENS_02, &ENS_03, &ENS_04, &ENS_05, &ENS_06, &ENS_07, &ENS_08, &ENS_09,
 ];
 
-check! { "ENS-01" ENS_01 = ens_01, Must Ens, observer Improves, needs [LoadBalancer, Backend],
-    rule "ensureBackend registers a backend with its parameters: Succ, at once or after Running, \
-          and it is registered",
+check! { ENS_01 = ens_01, Ens, observer Improves, needs [LoadBalancer, Backend],
     why "Without it the pod gets no traffic.",
     source "LBCF webhook specification, ensureBackend",
     typical "Succ is returned before the cloud has applied the change, parameters are read under \
@@ -26,8 +24,7 @@ async fn ens_01(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "ENS-02" ENS_02 = ens_02, Must Ens, observer Improves, needs [LoadBalancer, Backend],
-    rule "Registering a registered backend succeeds, however often, and leaves one binding",
+check! { ENS_02 = ens_02, Ens, observer Improves, needs [LoadBalancer, Backend],
     why "Controllers repeat ensureBackend after a lost response, after their own restart and \
          periodically. If the driver then fails, they retry indefinitely, and the pod never \
          becomes registered.",
@@ -44,9 +41,8 @@ async fn ens_02(lab: &Lab) -> CheckOutcome {
     lab.is_bound_once(&backend).await
 }
 
-check! { "ENS-03" ENS_03 = ens_03, Must Ens, observer Improves,
+check! { ENS_03 = ens_03, Ens, observer Improves,
     needs [LoadBalancer, Backend, UpdateParameters],
-    rule "ensureBackend applies changed parameters, although the recordID is the same as before",
     why "The recordID identifies the operation on the object, not the attempt: it never changes. \
          A driver that returns stored results by recordID ignores every later change of a weight.",
     source "LBCF controller: ensureBackend(<uid>) (d28)",
@@ -67,9 +63,7 @@ async fn ens_03(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "ENS-04" ENS_04 = ens_04, Must Ens, observer Improves, needs [LoadBalancer, Backend],
-    rule "ensureBackend succeeds whether injectedInfo is null, empty, or the value of the last \
-          Succ",
+check! { ENS_04 = ens_04, Ens, observer Improves, needs [LoadBalancer, Backend],
     why "It is null in the first call, and in the next if the first response got lost. A driver \
          may use it, but must not depend on it.",
     source "LBCF webhook specification, injectedInfo; b121, b126",
@@ -88,9 +82,7 @@ async fn ens_04(lab: &Lab) -> CheckOutcome {
     lab.is_registered(&backend).await
 }
 
-check! { "ENS-05" ENS_05 = ens_05, Must Ens, observer Improves, needs [LoadBalancer, Backend],
-    rule "ensureBackend adopts a backend that was registered under another recordID: Succ, one \
-          binding",
+check! { ENS_05 = ens_05, Ens, observer Improves, needs [LoadBalancer, Backend],
     why "A BackendRecord that is deleted and created again has another uid, and so another \
          recordID. The load balancer and the address identify a backend.",
     source "LBCF controller: lbInfo and backendAddr identify a backend",
@@ -107,8 +99,7 @@ async fn ens_05(lab: &Lab) -> CheckOutcome {
     lab.given_deregistered(&backend).await
 }
 
-check! { "ENS-06" ENS_06 = ens_06, Must Ens, observer Required, needs [LoadBalancer, Backend],
-    rule "Registering a second backend, or changing it, leaves the first unchanged",
+check! { ENS_06 = ens_06, Ens, observer Required, needs [LoadBalancer, Backend],
     why "Each backend has its own record and its own calls. A driver that replaces the list with \
          the backend of one call takes all others out of service.",
     source "derived: LBCF controllers call for one backend at a time (b157)",
@@ -130,10 +121,8 @@ async fn ens_06(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "ENS-07" ENS_07 = ens_07, Must Ens, observer Required,
+check! { ENS_07 = ens_07, Ens, observer Required,
     needs [LoadBalancer, Backend, ForeignBackend],
-    rule "Backends that others registered survive ensureBackend, deregisterBackend and \
-          ensureLoadBalancer",
     why "Pods may share a load balancer with other servers, and operators may add one by hand. A \
          driver that prunes unknown backends takes them out of service.",
     source "LBCF: consistency goals; b157",
@@ -169,8 +158,7 @@ async fn ens_07(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "ENS-08" ENS_08 = ens_08, Should Ens, needs [LoadBalancer, Backend, UnknownLbInfo],
-    rule "ensureBackend returns Fail with a msg for a load balancer that does not exist",
+check! { ENS_08 = ens_08, Ens, needs [LoadBalancer, Backend, UnknownLbInfo],
     why "It may have been deleted outside of Kubernetes. After Succ the pod counts as registered \
          and gets no traffic.",
     source "LBCF webhook specification, ensureBackend",
@@ -184,9 +172,8 @@ async fn ens_08(lab: &Lab) -> CheckOutcome {
     reply.fail(UNKNOWN)?.has_msg().map(drop)
 }
 
-check! { "ENS-09" ENS_09 = ens_09, Should Ens, observer Required,
+check! { ENS_09 = ens_09, Ens, observer Required,
     needs [LoadBalancer, Backend, Unbinding],
-    rule "ensureBackend registers a backend again that was deregistered outside of Kubernetes",
     why "The call exists for this: a backend may be removed by mistake in the cloud's console, \
          and with ensurePolicy Always the controller calls again.",
     source "LBCF: ensurePolicy Always",

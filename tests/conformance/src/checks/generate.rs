@@ -50,8 +50,7 @@ fn describe(reply: &DriverReply) -> String {
     }
 }
 
-check! { "GEN-01" GEN_01 = gen_01, Must Gen, needs [LoadBalancer, Feature(PodBackends)],
-    rule "generateBackendAddr returns Succ with a non-empty backendAddr for a pod and its port",
+check! { GEN_01 = gen_01, Gen, needs [LoadBalancer, Feature(PodBackends)],
     why "The address is stored before anything is registered. If it is empty, the controller \
          retries indefinitely, and the pod gets no traffic.",
     source "LBCF webhook specification, generateBackendAddr; b119, b120",
@@ -66,9 +65,7 @@ async fn gen_01(lab: &Lab) -> CheckOutcome {
     address(lab, &call, COMPLETE).await.map(drop)
 }
 
-check! { "GEN-02" GEN_02 = gen_02, Must Gen, needs [LoadBalancer, Feature(ServiceBackends)],
-    rule "generateBackendAddr returns Succ with a non-empty backendAddr for a service's node port \
-          on a node",
+check! { GEN_02 = gen_02, Gen, needs [LoadBalancer, Feature(ServiceBackends)],
     why "The address is stored before anything is registered. If it is empty, the controller \
          retries indefinitely, and the node gets no traffic.",
     source "LBCF webhook specification, generateBackendAddr; b112, b120, b153",
@@ -83,8 +80,7 @@ async fn gen_02(lab: &Lab) -> CheckOutcome {
     address(lab, &call, COMPLETE).await.map(drop)
 }
 
-check! { "GEN-03" GEN_03 = gen_03, Must Gen, needs [LoadBalancer, GeneratedBackend],
-    rule "generateBackendAddr returns the same address for the same backend each time",
+check! { GEN_03 = gen_03, Gen, needs [LoadBalancer, GeneratedBackend],
     why "The load balancer and the address identify a registered backend. If a response is lost \
          and the next one differs, the first address can stay registered indefinitely.",
     source "Original controller, backend_controller (b119, b122)",
@@ -106,8 +102,7 @@ async fn gen_03(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "GEN-04" GEN_04 = gen_04, Must Gen, needs [LoadBalancer, GeneratedBackend],
-    rule "Backends that differ in the pod, the node or the port have different addresses",
+check! { GEN_04 = gen_04, Gen, needs [LoadBalancer, GeneratedBackend],
     why "For the load balancer two backends with one address are the same. One of them gets no \
          traffic of its own, and deregistering either deregisters both.",
     source "Original controller, backend_controller (b122, u20)",
@@ -138,8 +133,7 @@ async fn all_differ(lab: &Lab, variants: Vec<Variant>) -> CheckOutcome {
     Ok(())
 }
 
-check! { "GEN-05" GEN_05 = gen_05, Must Gen, needs [LoadBalancer, GeneratedBackend],
-    rule "generateBackendAddr returns an address without parameters as well as with them",
+check! { GEN_05 = gen_05, Gen, needs [LoadBalancer, GeneratedBackend],
     why "The specification has parameters in this request, but the original controller leaves \
          them null. A driver that requires them never gets a backend registered there.",
     source "Original controller, generatePodAddr (b120, b152, u11, d4)",
@@ -180,9 +174,8 @@ async fn gen_05(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "GEN-06" GEN_06 = gen_06, Must Gen, observer Required,
+check! { GEN_06 = gen_06, Gen, observer Required,
     needs [LoadBalancer, GeneratedBackend],
-    rule "generateBackendAddr registers nothing and leaves the load balancer unchanged",
     why "The controller stores the address before it registers anything, so that it can \
          deregister what it registered. If it crashes before, nothing refers to a backend that is \
          registered already.",
@@ -210,9 +203,7 @@ async fn gen_06(lab: &Lab) -> CheckOutcome {
     lab.is_unchanged(&lb.lb_info, before.as_ref(), since).await
 }
 
-check! { "GEN-07" GEN_07 = gen_07, Should Gen, needs [LoadBalancer, GeneratedBackend],
-    rule "The driver accepts the port as port, as portNumber and without a protocol, which \
-          defaults to TCP",
+check! { GEN_07 = gen_07, Gen, needs [LoadBalancer, GeneratedBackend],
     why "Drivers and controllers of the earlier edition use portNumber only, those of the later \
          one port. A driver that reads both works with either.",
     source "Original controller, PortSelector (b24, b154)",
@@ -248,9 +239,7 @@ fn is_same(addr: &str, expected: &str, how: &str, reply: &DriverReply) -> CheckO
     reply.check(is_same, expected, format!("backendAddr {addr:?}"))
 }
 
-check! { "GEN-08" GEN_08 = gen_08, Should Gen, needs [LoadBalancer],
-    rule "Without an address, because the pod has no IP yet or the driver has no such backends, \
-          generateBackendAddr returns Fail with a msg or Running, never Succ",
+check! { GEN_08 = gen_08, Gen, needs [LoadBalancer],
     why "The controller requests an empty address again without a message to the user. An address \
          such as \"undefined:8080\" is registered, and its traffic is lost.",
     source "Original controller, backend_controller (b119, b120); derived",
@@ -332,9 +321,7 @@ fn ip_of(backend: &Backend) -> &str {
         .unwrap_or_default()
 }
 
-check! { "GEN-09" GEN_09 = gen_09, Must Gen, needs [LoadBalancer, Feature(PodBackends)],
-    rule "generateBackendAddr returns the address of a pod also where the request has the \
-          additional member endpointBackend, with the same address and port",
+check! { GEN_09 = gen_09, Gen, needs [LoadBalancer, Feature(PodBackends)],
     why "Controllers that register the endpoints of a service send both. A driver that refuses \
          what it does not know, or what it takes for two backends, registers none of them.",
     source "d66; WIRE-08",
@@ -374,9 +361,7 @@ fn of_pod(sent: &Value) -> Value {
     })
 }
 
-check! { "GEN-10" GEN_10 = gen_10, Must Gen, needs [LoadBalancer, Feature(EndpointBackends)],
-    rule "generateBackendAddr returns Succ with a non-empty backendAddr for an endpoint of a \
-          service that is no pod, and another one for another endpoint",
+check! { GEN_10 = gen_10, Gen, needs [LoadBalancer, Feature(EndpointBackends)],
     why "Such endpoints are in slices made by hand, for what runs outside of the cluster. If the \
          address is empty, the controller retries indefinitely; if two are equal, one of them \
          gets no traffic.",

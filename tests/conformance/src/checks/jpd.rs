@@ -11,9 +11,7 @@ pub(super) fn judge(pods: &[Value]) -> WebhookCall {
         .with("notReadyPods", pods.to_vec())
 }
 
-check! { "JPD-01" JPD_01 = jpd_01, Must Jpd, needs [Feature(JudgePodDeregister)],
-    rule "The response has succ, and doNotDeregister lists the pods to keep, each an object with \
-          metadata.name and metadata.namespace",
+check! { JPD_01 = jpd_01, Jpd, needs [Feature(JudgePodDeregister)],
     why "The controller matches pods by name. It deregisters every pod that it does not find in \
          the response, even if the driver meant to keep it.",
     source "Deregister policy proposal; b110, b151",
@@ -46,8 +44,7 @@ async fn jpd_01(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "JPD-02" JPD_02 = jpd_02, Must Jpd, needs [Feature(JudgePodDeregister)],
-    rule "doNotDeregister contains only pods of notReadyPods of the same request",
+check! { JPD_02 = jpd_02, Jpd, needs [Feature(JudgePodDeregister)],
     why "The controller ignores other pods. A pod that the driver returns under another name or \
          uid is deregistered.",
     source "Deregister policy proposal; b110",
@@ -81,8 +78,7 @@ async fn jpd_02(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "JPD-03" JPD_03 = jpd_03, Must Jpd, needs [Feature(JudgePodDeregister)],
-    rule "For an empty notReadyPods the response is succ true with no pods to keep",
+check! { JPD_03 = jpd_03, Jpd, needs [Feature(JudgePodDeregister)],
     why "Nothing can go wrong here. A driver that returns succ false triggers the group's \
          failurePolicy without need.",
     source "Deregister policy proposal; derived",
@@ -104,9 +100,7 @@ async fn jpd_03(lab: &Lab) -> CheckOutcome {
 /// The time limit of a response.
 const LIMIT: Duration = Duration::from_secs(2);
 
-check! { "JPD-04" JPD_04 = jpd_04, Should Jpd, needs [Without(JudgePodDeregister)],
-    rule "A driver without judgePodDeregister responds to it at once, with succ false or a status \
-          other than 200",
+check! { JPD_04 = jpd_04, Jpd, needs [Without(JudgePodDeregister)],
     why "Then the group's failurePolicy decides. While the driver keeps the controller waiting, \
          dead pods keep their traffic; and an empty success deregisters all of them.",
     source "Deregister policy proposal; b111, d89",

@@ -10,10 +10,8 @@ pub(super) use cycle::{LifeCycle, Strategy};
 pub(super) const CHECKS: &[&Check] = &[&LIFE_01, &LIFE_02, &LIFE_03, &LIFE_04, &LIFE_05, &LIFE_06];
 
 // Nothing may be left behind, so no other check may create load balancers.
-check! { "LIFE-01" LIFE_01 = life_01, Must Life, observer Improves, needs [LoadBalancer],
+check! { LIFE_01 = life_01, Life, observer Improves, needs [LoadBalancer],
     runs Counting,
-    rule "A load balancer and a backend are validated, created, changed and deleted, each call by \
-          the rules, and nothing is left behind",
     why "A controller does this for each object that a user applies and deletes.",
     source "LBCF webhook specification",
     typical "Each call works alone, but not with the results and leftovers of the calls before \
@@ -24,9 +22,8 @@ async fn life_01(lab: &Lab) -> CheckOutcome {
     run(lab, Strategy::Once).await
 }
 
-check! { "LIFE-02" LIFE_02 = life_02, Must Life, observer Improves, needs [LoadBalancer],
+check! { LIFE_02 = life_02, Life, observer Improves, needs [LoadBalancer],
     runs Counting,
-    rule "The life cycle succeeds with the same results when every call is made twice",
     why "Any response may get lost, and a controller may crash before it stores one. It then \
          repeats the call.",
     source "LBCF webhook specification: every call may be repeated; b18, b22, b124",
@@ -38,10 +35,8 @@ async fn life_02(lab: &Lab) -> CheckOutcome {
     run(lab, Strategy::Twice).await
 }
 
-check! { "LIFE-03" LIFE_03 = life_03, Must Life, observer Improves, needs [LoadBalancer],
+check! { LIFE_03 = life_03, Life, observer Improves, needs [LoadBalancer],
     runs Counting,
-    rule "The life cycle succeeds when every call was made before and its connection closed, \
-          during the request or while the driver was working",
     why "Controllers close the connection at the webhook's timeout, when they stop, and when the \
          network fails. They call again.",
     source "LBCF controller: timeouts and retries (b10, b18)",
@@ -54,9 +49,7 @@ async fn life_03(lab: &Lab) -> CheckOutcome {
     run(lab, Strategy::AfterHangUps).await
 }
 
-check! { "LIFE-04" LIFE_04 = life_04, Should Life, observer Improves, needs [LoadBalancer, Backend],
-    rule "When 20 backends are replaced, each new one registered before an old one is \
-          deregistered, at least 20 are registered at any time",
+check! { LIFE_04 = life_04, Life, observer Improves, needs [LoadBalancer, Backend],
     why "Every rolling update does this. A driver that replaces the whole list, or deregisters \
          more than the given backend, loses requests each time.",
     source "derived: Deployments with maxUnavailable 0",
@@ -109,9 +102,8 @@ async fn has_enough(lab: &Lab, lb: &LoadBalancer, all: &[&Backend]) -> CheckOutc
 const ROUNDS: usize = 5;
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
-check! { "LIFE-05" LIFE_05 = life_05, Should Life, observer Improves, needs [LoadBalancer, Restart],
+check! { LIFE_05 = life_05, Life, observer Improves, needs [LoadBalancer, Restart],
     runs Exclusive,
-    rule "The life cycle succeeds when the driver is restarted before each call",
     why "Drivers are updated, moved to other nodes and killed when memory runs out, at any time.",
     source "LBCF: consistency goals; b158",
     typical "State is kept in memory only and lost by a restart. Find it in the cloud, by lbInfo \
@@ -132,9 +124,7 @@ const BACKENDS: usize = 20;
 const SURGE: usize = 5;
 const PAUSE: Duration = Duration::from_millis(20);
 
-check! { "LIFE-06" LIFE_06 = life_06, Should Life, observer Improves, needs [LoadBalancer, Backend],
-    rule "When the load balancer is deleted before its backends are deregistered, all calls \
-          succeed in the end",
+check! { LIFE_06 = life_06, Life, observer Improves, needs [LoadBalancer, Backend],
     why "When a namespace is deleted its objects are deleted in any order. A call that never \
          succeeds keeps the namespace indefinitely.",
     source "derived: finalizers of several objects race; b22, b124",

@@ -5,9 +5,8 @@ use lbcf_driver_sdk::webhook::ListBackends;
 
 pub(super) const CHECKS: &[&Check] = &[&LST_01, &LST_02, &LST_03, &LST_04, &LST_05, &LST_06];
 
-check! { "LST-01" LST_01 = lst_01, Must Lst, observer Improves,
+check! { LST_01 = lst_01, Lst, observer Improves,
     needs [Feature(ListBackends), LoadBalancer, Backend],
-    rule "listBackends returns every registered backend with its backendAddr and its parameters",
     why "The controller compares the list with its records. A backend that is missing is never \
          found when it is left over, and keeps its traffic.",
     source "LBCF webhook specification, listBackends; d52",
@@ -39,9 +38,8 @@ async fn lst_01(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "LST-02" LST_02 = lst_02, Must Lst, observer Improves,
+check! { LST_02 = lst_02, Lst, observer Improves,
     needs [Feature(ListBackends), LoadBalancer, Backend],
-    rule "listBackends does not return a backend that was deregistered",
     why "The controller reports it as left over, and calls deregisterBackend for it again and \
          again.",
     source "LBCF webhook specification, listBackends; d52",
@@ -61,9 +59,8 @@ async fn lst_02(lab: &Lab) -> CheckOutcome {
         .check(list.find(&backend.addr).is_none(), expected, "it is listed")
 }
 
-check! { "LST-03" LST_03 = lst_03, Must Lst, observer Required,
+check! { LST_03 = lst_03, Lst, observer Required,
     needs [Feature(ListBackends), LoadBalancer, Backend, ForeignBackend],
-    rule "listBackends changes nothing",
     why "Controllers call it at an interval, for load balancers that are in use.",
     source "LBCF webhook specification, listBackends; d52",
     typical "The list is used to clean up. The controller decides what is removed, and calls \
@@ -84,9 +81,7 @@ async fn lst_03(lab: &Lab) -> CheckOutcome {
     lab.is_unchanged(&lb.lb_info, before.as_ref(), since).await
 }
 
-check! { "LST-04" LST_04 = lst_04, Must Lst, needs [Feature(ListBackends), LoadBalancer, Backend],
-    rule "If listBackends returns a recordID, it is that of the ensureBackend that registered the \
-          backend",
+check! { LST_04 = lst_04, Lst, needs [Feature(ListBackends), LoadBalancer, Backend],
     why "The controller removes a backend that is left over only if its recordID proves that it \
          registered it. By a wrong one it removes a backend of another cluster, or none.",
     source "LBCF webhook specification, listBackends; d52",
@@ -111,9 +106,8 @@ async fn lst_04(lab: &Lab) -> CheckOutcome {
         .check(*record_id == own, expected, format!("{record_id:?}"))
 }
 
-check! { "LST-05" LST_05 = lst_05, Must Lst, observer Required,
+check! { LST_05 = lst_05, Lst, observer Required,
     needs [Feature(ListBackends), LoadBalancer, Backend, ForeignBackend],
-    rule "listBackends returns a backend that was registered by hand without a recordID",
     why "Controllers never remove what has no recordID. One that the driver makes up costs an \
          operator's server its traffic.",
     source "LBCF webhook specification, listBackends; d52",
@@ -135,9 +129,8 @@ async fn lst_05(lab: &Lab) -> CheckOutcome {
         .check(record_id.is_empty(), expected, format!("{record_id:?}"))
 }
 
-check! { "LST-06" LST_06 = lst_06, Must Lst,
+check! { LST_06 = lst_06, Lst,
     needs [Feature(ListBackends), LoadBalancer, Backend, UnknownLbInfo],
-    rule "listBackends returns Fail or an empty list for a load balancer that does not exist",
     why "It may have been deleted outside of Kubernetes. Backends of another load balancer would \
          be reported, and removed, as its own.",
     source "LBCF webhook specification, listBackends; d52",

@@ -4,8 +4,7 @@ use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[&RTRY_01, &RTRY_02, &RTRY_03, &RTRY_04, &RTRY_05, &RTRY_06];
 
-check! { "RTRY-01" RTRY_01 = rtry_01, Must Rtry, needs [LoadBalancer],
-    rule "A recordID may be any text: with parentheses, of 253 characters, with any letters",
+check! { RTRY_01 = rtry_01, Rtry, needs [LoadBalancer],
     why "Controllers in the field write ensureBackend(<uid>); others may write something else. A \
          driver that checks its form, or uses it unchanged as a name in the cloud, fails each \
          time.",
@@ -50,10 +49,8 @@ async fn rtry_01(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "RTRY-02" RTRY_02 = rtry_02, Must Rtry, observer Improves, needs [LoadBalancer],
+check! { RTRY_02 = rtry_02, Rtry, observer Improves, needs [LoadBalancer],
     runs Counting,
-    rule "A call whose connection was closed succeeds when it is repeated, and its work is done \
-          once",
     why "A controller closes the connection at the webhook's timeout and calls again. A driver \
          that cancels its work with the connection leaves half of a load balancer, and one that \
          continues unnoticed creates a second.",
@@ -92,8 +89,7 @@ async fn rtry_02(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "RTRY-03" RTRY_03 = rtry_03, Must Rtry, needs [LoadBalancer, InvalidLoadBalancer],
-    rule "After a Fail, a corrected call under the same recordID succeeds",
+check! { RTRY_03 = rtry_03, Rtry, needs [LoadBalancer, InvalidLoadBalancer],
     why "The recordID belongs to the object. After the user's correction the next call has the \
          same one, and a driver that remembers the Fail never recovers.",
     source "LBCF controller: recordID is made from the object's uid (d28)",
@@ -119,9 +115,8 @@ async fn rtry_03(lab: &Lab) -> CheckOutcome {
     lab.registered(backend).await.map(drop)
 }
 
-check! { "RTRY-04" RTRY_04 = rtry_04, Should Rtry, observer Improves, needs [LoadBalancer],
+check! { RTRY_04 = rtry_04, Rtry, observer Improves, needs [LoadBalancer],
     runs Counting,
-    rule "A call that arrives twice with the same retryID does no harm",
     why "Proxies and clients send a request again when its connection breaks.",
     source "derived: RFC 9110 on retries",
     typical "A table of retryIDs that rejects the second call.",
@@ -148,10 +143,8 @@ async fn rtry_04(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "RTRY-05" RTRY_05 = rtry_05, Should Rtry, needs [LoadBalancer, Backend, Fault],
+check! { RTRY_05 = rtry_05, Rtry, needs [LoadBalancer, Backend, Fault],
     runs Exclusive,
-    rule "While the cloud fails, operations respond with HTTP 200, Fail or Running, and a msg; \
-          afterwards they succeed",
     why "The msg reaches the user, an exception does not. And nothing has to be restarted when \
          the cloud works again.",
     source "LBCF webhook specification: status Fail",
@@ -180,9 +173,7 @@ async fn rtry_05(lab: &Lab) -> CheckOutcome {
     lab.created(other).await.map(drop)
 }
 
-check! { "RTRY-06" RTRY_06 = rtry_06, Should Rtry,
-    rule "A failing call gets a response within the webhook's timeout: the driver's own retries \
-          do not exceed it",
+check! { RTRY_06 = rtry_06, Rtry,
     why "The controller retries on its own. It closes the connection to a driver that retries for \
          longer, and the user never reads the reason.",
     source "LBCF webhook specification: drivers need not retry",

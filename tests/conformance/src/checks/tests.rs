@@ -1,4 +1,5 @@
 use super::*;
+use lbcf_driver_sdk::specification::rules;
 use std::collections::HashSet;
 
 #[test]
@@ -22,4 +23,12 @@ fn every_check_has_all_texts() {
             assert!(text.len() > 10, "{}: {name} {text:?}", check.id);
         }
     }
+}
+
+/// The kit's checks and the specification's rules are the same, in the same order.
+#[test]
+fn each_rule_has_its_check_unless_its_group_says_why_not() {
+    let groups = rules::GROUPS.iter().filter(|it| it.unchecked.is_none());
+    let rules: Vec<_> = groups.flat_map(|it| it.rules).map(|it| it.id).collect();
+    assert_eq!(ids(), rules);
 }

@@ -16,9 +16,7 @@ fn accepted(lab: &Lab, reply: &DriverReply, since: &str) -> CheckOutcome {
     reply.accepted(since).map(drop)
 }
 
-check! { "VBE-01" VBE_01 = vbe_01, Must Vbe, needs [LoadBalancer, Backend],
-    rule "validateBackend accepts valid parameters for each of the driver's backend types: succ \
-          true",
+check! { VBE_01 = vbe_01, Vbe, needs [LoadBalancer, Backend],
     why "The controller calls it while the user's BackendGroup is being stored, and sends Pod, \
          Service or Static. A rejected type cannot be used at all.",
     source "LBCF webhook specification, validateBackend; b84, b151",
@@ -41,9 +39,7 @@ async fn vbe_01(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "VBE-02" VBE_02 = vbe_02, Must Vbe, needs [LoadBalancer, Backend, InvalidParameters],
-    rule "validateBackend rejects invalid parameters with HTTP 200, succ false and a msg with the \
-          reason",
+check! { VBE_02 = vbe_02, Vbe, needs [LoadBalancer, Backend, InvalidParameters],
     why "Users read the msg when their object is rejected. With another HTTP status the \
          controller treats the driver as broken. Parameters that are not rejected here fail again \
          and again in ensureBackend.",
@@ -64,9 +60,7 @@ async fn vbe_02(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "VBE-03" VBE_03 = vbe_03, Must Vbe, needs [Backend],
-    rule "validateBackend validates parameters also before the load balancer is created: lbInfo \
-          null or empty",
+check! { VBE_03 = vbe_03, Vbe, needs [Backend],
     why "Users apply a load balancer and its backends together. A driver that crashes without \
          lbInfo prevents both from being stored.",
     source "Original controller (b84, b152, u28)",
@@ -93,9 +87,7 @@ async fn vbe_03(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "VBE-04" VBE_04 = vbe_04, Must Vbe, needs [LoadBalancer, Backend],
-    rule "validateBackend accepts a valid update of parameters with OldParameters, with \
-          oldParameters, and with both",
+check! { VBE_04 = vbe_04, Vbe, needs [LoadBalancer, Backend],
     why "The original controller writes OldParameters, the specification oldParameters, and newer \
          controllers both. A driver that requires one of them rejects each change of a group, \
          even of its pods alone.",
@@ -154,9 +146,7 @@ fn hint(failed: CheckError, spelling: &str) -> CheckError {
     }
 }
 
-check! { "VBE-05" VBE_05 = vbe_05, Must Vbe, observer Improves, needs [LoadBalancer, Backend],
-    rule "validateBackend returns the same result each time, and leaves the load balancer \
-          unchanged",
+check! { VBE_05 = vbe_05, Vbe, observer Improves, needs [LoadBalancer, Backend],
     why "The object may still be rejected by others after the driver accepted it. Nothing refers \
          to what was registered or changed by then, and nothing reverts it.",
     source "LBCF webhook specification, validateBackend; b84, b140",

@@ -26,9 +26,7 @@ fn accepted(lab: &Lab, reply: &DriverReply, since: &str) -> CheckOutcome {
     reply.accepted(since).map(drop)
 }
 
-check! { "VLB-01" VLB_01 = vlb_01, Must Vlb, needs [LoadBalancer],
-    rule "validateLoadBalancer accepts a load balancer with valid lbSpec and attributes: succ \
-          true",
+check! { VLB_01 = vlb_01, Vlb, needs [LoadBalancer],
     why "The controller calls it while the user's object is being stored. Without succ true users \
          cannot create a load balancer at all.",
     source "LBCF webhook specification, validateLoadBalancer; b72",
@@ -45,9 +43,7 @@ async fn vlb_01(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "VLB-02" VLB_02 = vlb_02, Must Vlb, needs [InvalidLoadBalancer],
-    rule "validateLoadBalancer rejects an invalid load balancer with HTTP 200, succ false and a \
-          msg with the reason",
+check! { VLB_02 = vlb_02, Vlb, needs [InvalidLoadBalancer],
     why "Users read the msg when their object is rejected. With another HTTP status the \
          controller treats the driver as broken, and shows the raw response.",
     source "LBCF webhook specification, validateLoadBalancer; b78, b149",
@@ -68,9 +64,7 @@ async fn vlb_02(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "VLB-03" VLB_03 = vlb_03, Must Vlb, needs [LoadBalancer],
-    rule "validateLoadBalancer accepts an update with unchanged or allowed attributes, and \
-          rejects one with forbidden attributes",
+check! { VLB_03 = vlb_03, Vlb, needs [LoadBalancer],
     why "The controller calls it at each change of the object, even of a label. A driver that \
          then rejects freezes the object; one that accepts everything promises what it cannot do.",
     source "LBCF webhook specification, validateLoadBalancer; b74, b75",
@@ -105,8 +99,7 @@ async fn vlb_03(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "VLB-04" VLB_04 = vlb_04, Must Vlb, observer Required, needs [LoadBalancer], runs Counting,
-    rule "validateLoadBalancer returns the same result each time, and creates and changes nothing",
+check! { VLB_04 = vlb_04, Vlb, observer Required, needs [LoadBalancer], runs Counting,
     why "The object may still be rejected by others after the driver accepted it. Nothing refers \
          to what was created by then: it costs money and is never deleted.",
     source "LBCF webhook specification, validateLoadBalancer; b72, b140",
@@ -142,8 +135,7 @@ async fn vlb_04(lab: &Lab) -> CheckOutcome {
         .await
 }
 
-check! { "VLB-05" VLB_05 = vlb_05, Should Vlb, needs [LoadBalancer],
-    rule "validateLoadBalancer rejects an operation other than Create and Update with succ false",
+check! { VLB_05 = vlb_05, Vlb, needs [LoadBalancer],
     why "A driver that accepts unknown operations, or crashes, hides that a newer controller \
          requests something else.",
     source "derived: the specification has Create and Update (b155)",

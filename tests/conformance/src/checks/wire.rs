@@ -14,9 +14,7 @@ pub(super) const CHECKS: &[&Check] = &[
     &WIRE_10, &WIRE_11, &WIRE_12, &WIRE_13,
 ];
 
-check! { "WIRE-01" WIRE_01 = wire_01, Must Wire, runs Last,
-    rule "Each webhook of the driver, the nine of every driver and those that its features name, \
-          responds to a valid POST with HTTP status 200, whatever the result is",
+check! { WIRE_01 = wire_01, Wire, runs Last,
     why "Controllers treat every other status as a failed call: they retry indefinitely, and \
          ignore the body. This includes 201, 202 and 204. A driver reports its own failure by 200 \
          with status Fail.",
@@ -46,9 +44,7 @@ async fn wire_01(lab: &Lab) -> CheckOutcome {
     })
 }
 
-check! { "WIRE-02" WIRE_02 = wire_02, Must Wire, runs Last,
-    rule "The body is one JSON object, in which status and msg are strings, and succ and healthy \
-          booleans",
+check! { WIRE_02 = wire_02, Wire, runs Last,
     why "Controllers decode the body into a struct: with another type, or anything beside the \
          object, decoding fails, and they retry indefinitely.",
     source "LBCF webhook specification; the original controller uses json.Unmarshal (b140)",
@@ -90,8 +86,7 @@ async fn wire_02(lab: &Lab) -> CheckOutcome {
     .await
 }
 
-check! { "WIRE-03" WIRE_03 = wire_03, Must Wire, runs Last,
-    rule "An operation's response has a status, and it is exactly Succ, Fail or Running",
+check! { WIRE_03 = wire_03, Wire, runs Last,
     why "A controller that does not know the status retries indefinitely, although the driver may \
          have done the work.",
     source "LBCF webhook specification; b140",
@@ -117,8 +112,7 @@ async fn wire_03(lab: &Lab) -> CheckOutcome {
     .await
 }
 
-check! { "WIRE-04" WIRE_04 = wire_04, Must Wire, runs Last,
-    rule "minRetryDelayInSeconds, if present, is a JSON integer of 32 bits",
+check! { WIRE_04 = wire_04, Wire, runs Last,
     why "Controllers decode it into an int32. With a string such as \"5\" decoding fails, even \
          for a Succ, and they retry indefinitely.",
     source "LBCF controller: MinRetryDelayInSeconds int32 (d1)",
@@ -138,8 +132,7 @@ async fn wire_04(lab: &Lab) -> CheckOutcome {
     .await
 }
 
-check! { "WIRE-05" WIRE_05 = wire_05, Should Wire, runs Last,
-    rule "The delay is spelled minRetryDelayInSeconds, and is from 0 to 600",
+check! { WIRE_05 = wire_05, Wire, runs Last,
     why "Controllers in Go read it in any letter case, others do not. There is no upper limit: a \
          controller waits for a day if told so.",
     source "LBCF controller; the specification's text spells it minRetryDelayinSeconds (d1)",
@@ -160,8 +153,7 @@ async fn wire_05(lab: &Lab) -> CheckOutcome {
     .await
 }
 
-check! { "WIRE-06" WIRE_06 = wire_06, Must Wire, runs Last,
-    rule "lbInfo and injectedInfo are null, absent, or objects whose values are all strings",
+check! { WIRE_06 = wire_06, Wire, runs Last,
     why "Controllers decode them into maps of strings and store them. With one number in them \
          decoding fails, and the controller never learns of a created load balancer.",
     source "LBCF webhook specification: map[string]string (b152)",
@@ -186,8 +178,7 @@ async fn wire_06(lab: &Lab) -> CheckOutcome {
     .await
 }
 
-check! { "WIRE-07" WIRE_07 = wire_07, Must Wire, needs [LoadBalancer],
-    rule "Each map but lbSpec may be null in a request",
+check! { WIRE_07 = wire_07, Wire, needs [LoadBalancer],
     why "Controllers in Go send an unset map as null: injectedInfo in the first ensureBackend, \
          lbInfo for a load balancer that was never created, attributes and parameters that the \
          user omitted. A driver that fails on null never registers or deletes anything.",
@@ -209,8 +200,7 @@ async fn wire_07(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "WIRE-08" WIRE_08 = wire_08, Must Wire, needs [LoadBalancer],
-    rule "The driver ignores unknown fields of a request",
+check! { WIRE_08 = wire_08, Wire, needs [LoadBalancer],
     why "Controllers of later editions send more: dryRun and lbAttributes were added, too. A \
          driver that rejects unknown fields stops working with the next controller.",
     source "derived: fields were added to the specification before",
@@ -237,8 +227,7 @@ async fn wire_08(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { "WIRE-09" WIRE_09 = wire_09, Must Wire, runs Last,
-    rule "No webhook responds with a redirect, not even for a slash at the end of its path",
+check! { WIRE_09 = wire_09, Wire, runs Last,
     why "HTTP clients follow 301 and 302 with a GET, without the body: the call is lost, and the \
          controller reads another page.",
     source "derived: Go's HTTP client changes POST to GET on 301 and 302",
@@ -265,8 +254,7 @@ async fn wire_09(lab: &Lab) -> CheckOutcome {
 
 const DELAY: &str = "minRetryDelayInSeconds";
 
-check! { "WIRE-10" WIRE_10 = wire_10, Must Wire, needs [LoadBalancer, Feature(PodBackends)],
-    rule "The driver reads a pod of 256 KiB",
+check! { WIRE_10 = wire_10, Wire, needs [LoadBalancer, Feature(PodBackends)],
     why "Controllers send the whole pod as it is in the cluster, and annotations alone may have \
          that size. A pod that is too large for the driver never gets an address.",
     source "LBCF controller: podBackend.pod is the whole object; Kubernetes allows 256 KiB of \
@@ -291,8 +279,7 @@ async fn wire_10(lab: &Lab) -> CheckOutcome {
     reply.succ("since a smaller pod got an address").map(drop)
 }
 
-check! { "WIRE-11" WIRE_11 = wire_11, Should Wire, runs Last,
-    rule "Responses have the media type application/json; its parameters do not matter",
+check! { WIRE_11 = wire_11, Wire, runs Last,
     why "Controllers ignore it, but proxies, gateways and generated clients do not.",
     source "derived: RFC 9110, and the OpenAPI document",
     typical "The framework's default for text, such as text/plain or text/html, or no \
@@ -312,8 +299,7 @@ async fn wire_11(lab: &Lab) -> CheckOutcome {
     .await
 }
 
-check! { "WIRE-12" WIRE_12 = wire_12, Should Wire,
-    rule "A request's content-type may have parameters, and a connection may be reused",
+check! { WIRE_12 = wire_12, Wire,
     why "HTTP clients differ: some add charset=utf-8, and nearly all keep connections open. A \
          driver that rejects the former or breaks the latter works with some controllers only.",
     source "derived: RFC 9110, RFC 9112",
@@ -380,8 +366,7 @@ fn is_valid(reply: &DriverReply, how: &str) -> CheckOutcome {
     reply.check(is_valid, expected, reply.summary())
 }
 
-check! { "WIRE-13" WIRE_13 = wire_13, Should Wire, runs Last,
-    rule "Fail and succ: false come with a msg",
+check! { WIRE_13 = wire_13, Wire, runs Last,
     why "It becomes the event, the condition or the rejection that users read. Without it they \
          cannot know what to change.",
     source "LBCF webhook specification: msg",
