@@ -394,7 +394,9 @@ pub(crate) fn request_of(webhook: &str) -> Value {
 pub(crate) fn response_of(webhook: &str) -> Value {
     let ended = |field: &str, value: Value| json!({"status": "Running", "msg": "m", "minRetryDelayInSeconds": 3, field: value});
     match webhook {
-        "healthz" => json!({"healthy": true, "features": ["cancel"]}),
+        "healthz" => {
+            json!({"healthy": true, "specification": "1", "features": ["cancel", "pages", "reasons"]})
+        }
         "validateLoadBalancer" | "validateBackend" => json!({"succ": true, "msg": ""}),
         "judgePodDeregister" => json!({"succ": true, "msg": "", "doNotDeregister": [pod()]}),
         "createLoadBalancer" => ended("lbInfo", json!({"id": "1"})),

@@ -5,9 +5,11 @@
 use crate::support::{post, stage};
 use axum::http::StatusCode;
 use lbcf_driver_sdk::openapi::document;
+use lbcf_driver_sdk::specification::rules::GROUPS;
 use lbcf_driver_sdk::webhook::ALL;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../openapi/lbcf-webhooks.json");
+const SPECIFICATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../openapi/specification.md");
 
 #[test]
 fn openapi_document_is_up_to_date() {
@@ -21,6 +23,42 @@ fn openapi_document_is_up_to_date() {
         "openapi/lbcf-webhooks.json is out of date; rewrite it with\n\
          UPDATE_OPENAPI=1 cargo test -p lbcf-driver-sdk --all-features openapi"
     );
+}
+
+/// The document with each group's rules between `<!-- rules GROUP -->` and `<!-- end -->`.
+fn with_rules(document: &str) -> String {
+    let mut parts = document.split("<!-- rules ");
+    let mut filled = parts.next().unwrap().to_owned();
+    for part in parts {
+        let (block, rest) = part.split_once("<!-- end -->").expect("a block ends");
+        let prefix = block.split(' ').next().unwrap();
+        filled += &format!("<!-- rules {prefix} -->\n");
+        let group = GROUPS.iter().find(|group| group.prefix == prefix);
+        for rule in group.expect("a group of the table").rules {
+            filled += &format!("* **LBCF-{}**: {}\n", rule.id, rule.sentence);
+        }
+        filled += &format!("<!-- end -->{rest}");
+    }
+    filled
+}
+
+#[test]
+fn openapi_specification_has_every_rule_once() {
+    let written = std::fs::read_to_string(SPECIFICATION).unwrap();
+    let generated = with_rules(&written);
+    for rule in GROUPS.iter().flat_map(|group| group.rules) {
+        let line = format!("* **LBCF-{}**", rule.id);
+        assert_eq!(generated.matches(&line).count(), 1, "{line}");
+    }
+    if std::env::var_os("UPDATE_OPENAPI").is_some() {
+        std::fs::write(SPECIFICATION, &generated).unwrap();
+    } else {
+        assert!(
+            written == generated,
+            "openapi/specification.md is out of date; rewrite it with\n\
+             UPDATE_OPENAPI=1 cargo test -p lbcf-driver-sdk --all-features openapi"
+        );
+    }
 }
 
 #[tokio::test]

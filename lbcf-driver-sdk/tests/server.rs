@@ -42,7 +42,10 @@ async fn b149_the_router_works_under_a_prefix_with_its_own_errors() {
 #[tokio::test]
 async fn b156_healthz_answers_post_get_and_an_empty_body() {
     let (router, _) = stage();
-    let healthy = (StatusCode::OK, json!({"healthy": true}));
+    let healthy = (
+        StatusCode::OK,
+        json!({"healthy": true, "specification": "1", "features": ["pages", "reasons"]}),
+    );
     assert_eq!(post(&router, "/healthz", "").await, healthy);
     assert_eq!(post(&router, "/healthz", "{}").await, healthy);
     let get = Request::get("/healthz").body(Body::empty()).unwrap();

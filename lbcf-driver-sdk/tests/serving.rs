@@ -21,7 +21,10 @@ async fn webhooks_and_probes_are_at_the_root() {
     let mut client = server.connect().await;
     assert_eq!(client.get("/livez").await, (StatusCode::OK, json!("ok")));
     assert_eq!(client.get("/readyz").await, (StatusCode::OK, json!("ok")));
-    let healthy = (StatusCode::OK, json!({"healthy": true}));
+    let healthy = (
+        StatusCode::OK,
+        json!({"healthy": true, "specification": "1", "features": ["pages", "reasons"]}),
+    );
     assert_eq!(client.get("/healthz").await, healthy);
     assert_eq!(
         client.call("POST", "/healthz", "{}").await.unwrap(),

@@ -189,6 +189,10 @@ fn fail(why: &str) -> Value {
     json!({"status": "Fail", "msg": why})
 }
 
+fn invalid(why: &str) -> Value {
+    json!({"status": "Fail", "msg": why, "reason": "InvalidArgument"})
+}
+
 const NOT_A_PORT: &str = "lbSpec.listenerPort: \"8o\": not a number from 1 to 65535";
 const NOT_A_SCHEME: &str = "attributes.scheme: \"inernal\": not one of internal, internet";
 const NOT_A_WEIGHT: &str = "parameters.weight: \"256\": not a number from 0 to 255";
@@ -312,7 +316,7 @@ async fn creating_fails_for_invalid_values_and_for_an_invalid_identity() {
             ),
             (
                 json!({"lbSpec": {"vpcID": "v", "listenerPort": "8o"}, "attributes": {"scheme": "inernal"}}),
-                fail(&format!("{NOT_A_PORT}; {NOT_A_SCHEME}")),
+                invalid(&format!("{NOT_A_PORT}; {NOT_A_SCHEME}")),
                 &[],
             ),
             // The identity could not be read back.
@@ -338,7 +342,7 @@ async fn ensuring_a_load_balancer_fails_for_invalid_values() {
             ),
             (
                 json!({"lbInfo": {"id": "1"}, "attributes": {"scheme": "inernal"}}),
-                fail(NOT_A_SCHEME),
+                invalid(NOT_A_SCHEME),
                 &[],
             ),
             (
@@ -397,7 +401,7 @@ async fn d4_an_address_needs_no_parameters_but_refuses_invalid_ones() {
                 &["generate (\"1\", Some(Parameters { weight: 3 }))"],
             ),
             (body(Value::Null), address, &["generate (\"1\", None)"]),
-            (body(json!({"weight": "256"})), fail(NOT_A_WEIGHT), &[]),
+            (body(json!({"weight": "256"})), invalid(NOT_A_WEIGHT), &[]),
             (unfit, fail("lbAttributes.scheme: is missing"), &[]),
             (
                 without_backend,
@@ -422,16 +426,16 @@ async fn registering_fails_for_invalid_values() {
                 succ(),
                 &["register (10.0.0.1:80, 5)"],
             ),
-            (body("10.0.0.1:80", "256"), fail(NOT_A_WEIGHT), &[]),
-            (body("", "5"), fail("backendAddr: is empty"), &[]),
+            (body("10.0.0.1:80", "256"), invalid(NOT_A_WEIGHT), &[]),
+            (body("", "5"), invalid("backendAddr: is empty"), &[]),
             (
                 body("10.0.0.1", "5"),
-                fail("backendAddr: \"10.0.0.1\": invalid socket address syntax"),
+                invalid("backendAddr: \"10.0.0.1\": invalid socket address syntax"),
                 &[],
             ),
             (
                 nothing,
-                fail(&format!("lbInfo.id: is missing; {NOT_A_WEIGHT}")),
+                invalid(&format!("lbInfo.id: is missing; {NOT_A_WEIGHT}")),
                 &[],
             ),
         ],
@@ -492,7 +496,10 @@ async fn d52_listed_backends_have_the_drivers_types() {
 async fn the_rest_needs_no_types() {
     let (router, _) = typed();
     let healthy = ok(&router, "/healthz", &json!({})).await;
-    assert_eq!(healthy, json!({"healthy": true}));
+    assert_eq!(
+        healthy,
+        json!({"healthy": true, "specification": "1", "features": ["pages", "reasons"]})
+    );
     let judged = ok(&router, "/judgePodDeregister", &json!({"notReadyPods": []})).await;
     assert_eq!(judged["succ"], false);
 }

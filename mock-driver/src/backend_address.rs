@@ -1,6 +1,7 @@
 //! The address that identifies a backend in both clouds: JSON with IP, port and protocol. It depends on
 //! the request alone, so the same backend always has the same address (GEN-03).
 
+use lbcf_driver_sdk::Rejection;
 use lbcf_driver_sdk::fields::Json;
 use lbcf_driver_sdk::request::Target;
 use lbcf_driver_sdk::webhook::Protocol;
@@ -41,6 +42,29 @@ impl BackendAddress {
     }
 }
 
+/// Refuses a text to which no cloud can send anything: users may write any as a static address (ENS-10).
+pub(crate) fn usable(address: &str) -> Result<(), Rejection> {
+    let is_usable = match BackendAddress::read(address) {
+        Some(BackendAddress { ip, port, .. }) => is_host(&ip) && port != 0,
+        None => address.rsplit_once(':').is_some_and(|(host, port)| {
+            let port = port.parse::<u16>();
+            is_host(host.trim_matches(['[', ']'])) && port.is_ok_and(|port| port != 0)
+        }),
+    };
+    match is_usable {
+        true => Ok(()),
+        false => Err(Rejection::new(format!(
+            "backendAddr: {address:?}: expected HOST:PORT, or JSON with ip and port"
+        ))),
+    }
+}
+
+/// An IP address or a domain name.
+fn is_host(text: &str) -> bool {
+    let is_of_name = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '.';
+    text.parse::<IpAddr>().is_ok() || (!text.is_empty() && text.chars().all(is_of_name))
+}
+
 /// The socket address of a target: that of a driver's JSON, or of text such as
 /// `10.0.0.1:80`, which users may write for static addresses.
 ///
@@ -78,6 +102,27 @@ mod tests {
         assert_eq!(socket_addr("10.0.0.1:80"), socket_addr(json));
         let v6 = r#"{"ip":"fd00::1","port":80}"#;
         assert_eq!(socket_addr(v6).unwrap().to_string(), "[fd00::1]:80");
+    }
+
+    #[test]
+    fn addresses_that_the_cloud_cannot_use_are_refused() {
+        for (address, is_usable) in [
+            ("10.0.0.1:80", true),
+            ("[fd00::1]:80", true),
+            ("my-web.com:8080", true),
+            (r#"{"ip":"db.example","port":5432}"#, true),
+            ("", false),
+            ("10.0.0.1", false),
+            (":80", false),
+            ("10.0.0.1:0", false),
+            ("10.0.0.1:65536", false),
+            ("not an address", false),
+            ("not an address:80", false),
+            (r#"{"ip":"","port":80}"#, false),
+            (r#"{"ip":"10.0.0.1","port":0}"#, false),
+        ] {
+            assert_eq!(usable(address).is_ok(), is_usable, "{address}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! any time. It never replies from a cache by `recordID`, because parameters change under the
 //! same `recordID`. And it changes no backend but the one in the request.
 
-use crate::backend_address::BackendAddress;
+use crate::backend_address::{BackendAddress, usable};
 use crate::cloud::Cloud;
 use crate::drivers::{MockedDriver, ignore_not_found, listed, stay_registered};
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
@@ -137,6 +137,7 @@ impl Driver for ClbDriver {
     }
 
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
+        usable(&request.backend_addr)?;
         let target = Target {
             weight: request.parameters.weight(),
             parameters: fields::write("parameters", &request.parameters)?,

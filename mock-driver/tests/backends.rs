@@ -64,11 +64,14 @@ async fn ens_02_b124_repeated_and_changed_parameters() {
     let mock = Mock::new();
     for weight in ["50", "50", "80"] {
         let parameters = json!({"weight": weight, "zone": "a"});
-        mock.succ("ensureBackend", backend(&sample(), "a", parameters.clone()))
-            .await;
+        mock.succ(
+            "ensureBackend",
+            backend(&sample(), "a:1", parameters.clone()),
+        )
+        .await;
         assert_eq!(
             mock.observe().await["loadBalancers"][0]["backends"],
-            json!([{"addr": "a", "parameters": parameters}])
+            json!([{"addr": "a:1", "parameters": parameters}])
         );
     }
 }
@@ -95,11 +98,11 @@ async fn ens_08_a_failed_binding_has_a_reason() {
         mock.rejected("ensureBackend", request).await
     };
     assert_eq!(
-        message(json!({"lbID": "lb-x", "lblID": "l"}), "a", "1").await,
+        message(json!({"lbID": "lb-x", "lblID": "l"}), "a:1", "1").await,
         "clb instance lb-x not found"
     );
     assert!(
-        message(Value::Null, "a", "1")
+        message(Value::Null, "a:1", "1")
             .await
             .starts_with("lbInfo.lbID: is missing")
     );
@@ -109,7 +112,7 @@ async fn ens_08_a_failed_binding_has_a_reason() {
             .starts_with("backendAddr: is empty")
     );
     assert!(
-        message(sample(), "a", "101")
+        message(sample(), "a:1", "101")
             .await
             .starts_with("parameters.weight")
     );
@@ -134,10 +137,10 @@ async fn ens_07_foreign_targets_stay_as_they_are() {
     let before = mock.cloud.state();
     mock.succ(
         "ensureBackend",
-        backend(&sample(), "a", json!({"weight": "1"})),
+        backend(&sample(), "a:1", json!({"weight": "1"})),
     )
     .await;
-    mock.succ("deregisterBackend", backend(&sample(), "a", Value::Null))
+    mock.succ("deregisterBackend", backend(&sample(), "a:1", Value::Null))
         .await;
     assert_eq!(mock.cloud.state(), before);
 }
@@ -164,29 +167,32 @@ async fn d52_targets_are_listed_with_the_record_id_that_bound_them() {
     let list = |lb_info: Value| json!({"recordID": "l", "lbInfo": lb_info});
     let reply = mock.succ("listBackends", list(sample())).await;
     assert_eq!(reply, json!({"status": "Succ", "msg": ""}));
-    let mut bound = backend(&sample(), "b", json!({"weight": "1"}));
+    let mut bound = backend(&sample(), "b:1", json!({"weight": "1"}));
     bound["recordID"] = "ensureBackend(1)".into();
     mock.succ("ensureBackend", bound.clone()).await;
     bound["parameters"] = json!({"weight": "2"});
     mock.succ("ensureBackend", bound).await;
-    mock.post("observe/foreign", json!({"lbInfo": sample(), "addr": "a"}))
-        .await;
+    mock.post(
+        "observe/foreign",
+        json!({"lbInfo": sample(), "addr": "a:1"}),
+    )
+    .await;
     let before = mock.cloud.state();
     let reply = mock.succ("listBackends", list(sample())).await;
     assert_eq!(
         reply["backends"],
         json!([
-            {"backendAddr": "a", "parameters": null},
-            {"backendAddr": "b", "parameters": {"weight": "2"}, "recordID": "ensureBackend(1)"},
+            {"backendAddr": "a:1", "parameters": null},
+            {"backendAddr": "b:1", "parameters": {"weight": "2"}, "recordID": "ensureBackend(1)"},
         ])
     );
     assert_eq!(mock.cloud.state(), before);
-    mock.succ("deregisterBackend", backend(&sample(), "b", Value::Null))
+    mock.succ("deregisterBackend", backend(&sample(), "b:1", Value::Null))
         .await;
     let reply = mock.succ("listBackends", list(sample())).await;
     assert_eq!(
         reply["backends"],
-        json!([{"backendAddr": "a", "parameters": null}])
+        json!([{"backendAddr": "a:1", "parameters": null}])
     );
     let unknown = json!({"lbID": "lb-x", "lblID": "l"});
     let why = mock.rejected("listBackends", list(unknown)).await;
@@ -265,16 +271,16 @@ async fn gen_08_a_pod_without_an_address_is_asked_for_again() {
 async fn drg_08_a_backend_is_registered_again_after_an_aborted_try() {
     let mock = Mock::new();
     let created = mock.succ("createLoadBalancer", create("1", order())).await;
-    let request = backend(&created["lbInfo"], "a", json!({"weight": "1"}));
+    let request = backend(&created["lbInfo"], "a:1", json!({"weight": "1"}));
     mock.abort("ensureBackend", request.clone()).await;
     // The hook continues without its caller.
     for _ in 0..1000 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(mock.addresses().await, ["a"]);
+    assert_eq!(mock.addresses().await, ["a:1"]);
     mock.succ("deregisterBackend", request.clone()).await;
     assert!(mock.addresses().await.is_empty());
     // The same call as the aborted one, whose result is no longer stored.
     mock.succ("ensureBackend", request).await;
-    assert_eq!(mock.addresses().await, ["a"]);
+    assert_eq!(mock.addresses().await, ["a:1"]);
 }

@@ -24,10 +24,10 @@ async fn ens_07_a_foreign_backend_is_bound_and_survives() {
     for _ in 0..2 {
         mock.succ(
             "ensureBackend",
-            backend(&lb_info, "a", json!({"weight": "1"})),
+            backend(&lb_info, "a:1", json!({"weight": "1"})),
         )
         .await;
-        mock.succ("deregisterBackend", backend(&lb_info, "a", Value::Null))
+        mock.succ("deregisterBackend", backend(&lb_info, "a:1", Value::Null))
             .await;
     }
     assert_eq!(mock.observe().await, seen);
@@ -40,10 +40,10 @@ async fn ens_07_a_foreign_backend_is_bound_and_survives() {
 #[tokio::test]
 async fn ens_09_a_backend_unbound_by_hand_is_bound_again() {
     let (mock, lb_info) = with_load_balancer().await;
-    let ensure = backend(&lb_info, "a", json!({"weight": "1"}));
+    let ensure = backend(&lb_info, "a:1", json!({"weight": "1"}));
     mock.succ("ensureBackend", ensure.clone()).await;
     let bound = mock.observe().await;
-    let taken = json!({"lbInfo": lb_info, "addr": "a"});
+    let taken = json!({"lbInfo": lb_info, "addr": "a:1"});
     let (status, _) = mock.post("observe/unbind", taken.clone()).await;
     assert_eq!(status, StatusCode::OK);
     assert!(mock.addresses().await.is_empty());
@@ -52,7 +52,7 @@ async fn ens_09_a_backend_unbound_by_hand_is_bound_again() {
     mock.post("observe/unbind", taken.clone()).await;
     let (status, reply) = mock.post("observe/unbind", taken).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    assert_eq!(reply["error"], r#"addr: "a": is not bound"#);
+    assert_eq!(reply["error"], r#"addr: "a:1": is not bound"#);
 }
 
 #[tokio::test]
@@ -100,8 +100,8 @@ async fn what_names_no_load_balancer_is_not_found() {
         (json!({}), "lbInfo.lbID: is missing"),
     ] {
         for (path, extra, value) in [
-            ("observe/foreign", "addr", json!("a")),
-            ("observe/unbind", "addr", json!("a")),
+            ("observe/foreign", "addr", json!("a:1")),
+            ("observe/unbind", "addr", json!("a:1")),
             ("observe/attributes", "attributes", json!({"x": "y"})),
         ] {
             let mut body = json!({"lbInfo": lb_info});
@@ -131,10 +131,10 @@ async fn invalid_bodies_are_rejected_by_name_and_change_nothing() {
         ("observe/foreign", String::new(), "not JSON"),
         ("observe/foreign", "{".into(), "not JSON"),
         ("observe/foreign", "[]".into(), "an array"),
-        ("observe/foreign", r#"{"addr": "a"}"#.into(), "`lbInfo`"),
+        ("observe/foreign", r#"{"addr": "a:1"}"#.into(), "`lbInfo`"),
         (
             "observe/foreign",
-            r#"{"lbInfo": 5, "addr": "a"}"#.into(),
+            r#"{"lbInfo": 5, "addr": "a:1"}"#.into(),
             "lbInfo: ",
         ),
         ("observe/foreign", with(json!({})), "`addr`"),

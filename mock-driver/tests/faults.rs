@@ -90,16 +90,16 @@ async fn fail_and_running_respond_and_do_nothing() {
     .await;
     let expected =
         json!({"status": "Fail", "msg": "the quota is used up", "minRetryDelayInSeconds": 3});
-    assert_eq!(body(&served.ensure("a").await.unwrap()), expected);
+    assert_eq!(body(&served.ensure("a:1").await.unwrap()), expected);
     for _ in 0..2 {
-        let reply = body(&served.ensure("a").await.unwrap());
+        let reply = body(&served.ensure("a:1").await.unwrap());
         assert_eq!(reply["status"], "Running");
         assert_eq!(reply["minRetryDelayInSeconds"], 1);
         assert!(served.addresses().is_empty());
     }
     assert_eq!(served.last_call().await["fault"], "running (rule 2)");
-    assert_eq!(body(&served.ensure("a").await.unwrap())["status"], "Succ");
-    assert_eq!(served.addresses(), ["a"]);
+    assert_eq!(body(&served.ensure("a:1").await.unwrap())["status"], "Succ");
+    assert_eq!(served.addresses(), ["a:1"]);
     assert_eq!(served.last_call().await["fault"], Value::Null);
 }
 
@@ -107,7 +107,7 @@ async fn fail_and_running_respond_and_do_nothing() {
 async fn an_http_status_comes_with_its_body() {
     let action = json!({"httpStatus": {"code": 503, "body": "busy"}});
     let served = Served::new(json!([{"action": action}])).await;
-    let reply = served.ensure("a").await.unwrap();
+    let reply = served.ensure("a:1").await.unwrap();
     assert!(reply.starts_with("HTTP/1.1 503"), "{reply}");
     assert!(reply.ends_with("\r\n\r\nbusy"), "{reply}");
     assert!(served.addresses().is_empty());
@@ -121,7 +121,7 @@ async fn an_http_status_comes_with_its_body() {
 #[tokio::test]
 async fn a_hanging_call_does_nothing_until_the_client_hangs_up() {
     let served = Served::new(json!([{"action": "hang"}])).await;
-    let request = backend(&sample(), "a", Value::Null);
+    let request = backend(&sample(), "a:1", Value::Null);
     let stream = served.connect("POST", "/ensureBackend", &request).await;
     let rules = served.cloud.faults();
     while rules.list()[0].applied == 0 {
@@ -134,13 +134,13 @@ async fn a_hanging_call_does_nothing_until_the_client_hangs_up() {
     let reply = served.send("GET", path, &Value::Null).await.unwrap();
     assert_eq!(body(&reply)["requests"][0]["fault"], "hang (rule 1)");
     assert!(served.addresses().is_empty());
-    assert_eq!(body(&served.ensure("a").await.unwrap())["status"], "Succ");
+    assert_eq!(body(&served.ensure("a:1").await.unwrap())["status"], "Succ");
 }
 
 #[tokio::test]
 async fn a_reset_is_an_error_and_nothing_is_done() {
     let served = Served::new(json!([{"action": "reset"}])).await;
-    let error = served.ensure("a").await.unwrap_err();
+    let error = served.ensure("a:1").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     assert!(served.addresses().is_empty());
     assert_eq!(served.last_call().await["status"], "NoAnswer");
@@ -149,7 +149,7 @@ async fn a_reset_is_an_error_and_nothing_is_done() {
 #[tokio::test]
 async fn a_malformed_response_is_complete_and_no_json() {
     let served = Served::new(json!([{"action": "malformed"}])).await;
-    let reply = served.ensure("a").await.unwrap();
+    let reply = served.ensure("a:1").await.unwrap();
     let (head, body) = reply.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200"), "{reply}");
     assert!(
@@ -157,21 +157,21 @@ async fn a_malformed_response_is_complete_and_no_json() {
         "{reply}"
     );
     assert!(serde_json::from_str::<Value>(body).is_err(), "{reply}");
-    assert_eq!(served.addresses(), ["a"]);
+    assert_eq!(served.addresses(), ["a:1"]);
     assert_eq!(served.last_call().await["status"], "Malformed");
 }
 
 #[tokio::test]
 async fn a_truncated_response_ends_before_its_length() {
     let served = Served::new(json!([{"action": "truncated"}])).await;
-    let reply = served.ensure("a").await.unwrap();
+    let reply = served.ensure("a:1").await.unwrap();
     let (head, body) = reply.split_once("\r\n\r\n").unwrap();
     let length = head
         .lines()
         .find_map(|line| line.strip_prefix("content-length: "));
     let length: usize = length.expect(&reply).parse().unwrap();
     assert!(!body.is_empty() && body.len() < length, "{reply}");
-    assert_eq!(served.addresses(), ["a"]);
+    assert_eq!(served.addresses(), ["a:1"]);
     assert_eq!(served.last_call().await["response"], body);
 }
 
@@ -179,11 +179,11 @@ async fn a_truncated_response_ends_before_its_length() {
 async fn a_lost_answer_leaves_the_work_done() {
     let served = Served::new(json!([{"action": "loseAnswer"}])).await;
     assert_eq!(
-        served.ensure("a").await.unwrap(),
+        served.ensure("a:1").await.unwrap(),
         "",
         "closed without a byte"
     );
-    assert_eq!(served.addresses(), ["a"]);
+    assert_eq!(served.addresses(), ["a:1"]);
     let call = served.last_call().await;
     assert_eq!(
         (&call["status"], &call["httpStatus"]),
@@ -201,7 +201,7 @@ async fn a_delay_comes_before_the_work() {
     let rule = json!({"action": {"delay": {"time": "7s", "jitter": "1s"}}});
     assert_eq!(mock.post("faults", rule).await.0, StatusCode::OK);
     let begin = tokio::time::Instant::now();
-    let call = mock.succ("ensureBackend", backend(&sample(), "a", Value::Null));
+    let call = mock.succ("ensureBackend", backend(&sample(), "a:1", Value::Null));
     tokio::pin!(call);
     let early = timeout(Duration::from_secs(7), call.as_mut()).await;
     assert!(early.is_err());
@@ -213,7 +213,7 @@ async fn a_delay_comes_before_the_work() {
     call.await;
     let took = begin.elapsed();
     assert!((7.0..8.1).contains(&took.as_secs_f64()), "{took:?}");
-    assert_eq!(mock.addresses().await, ["a"]);
+    assert_eq!(mock.addresses().await, ["a:1"]);
 }
 
 #[tokio::test]
@@ -300,17 +300,17 @@ async fn kubectl_alone_can_break_a_load_balancer_and_a_backend() {
     let lb_info = &created["lbInfo"];
     let broken = json!({"mock.lbcf/fault": "fail"});
     let message = mock
-        .rejected("ensureBackend", backend(lb_info, "a", broken))
+        .rejected("ensureBackend", backend(lb_info, "a:1", broken))
         .await;
     assert_eq!(message, "a fault rule");
     // The attributes in the cloud apply to backends, too, of this load balancer only.
-    mock.succ("ensureBackend", backend(lb_info, "b", Value::Null))
+    mock.succ("ensureBackend", backend(lb_info, "b:1", Value::Null))
         .await;
-    mock.rejected("deregisterBackend", backend(lb_info, "b", Value::Null))
+    mock.rejected("deregisterBackend", backend(lb_info, "b:1", Value::Null))
         .await;
-    mock.succ("deregisterBackend", backend(&sample(), "b", Value::Null))
+    mock.succ("deregisterBackend", backend(&sample(), "b:1", Value::Null))
         .await;
-    assert_eq!(mock.addresses().await, ["b"]);
+    assert_eq!(mock.addresses().await, ["b:1"]);
     let parameters = json!({"parameters": {"mock.lbcf/fault": "hang"}});
     mock.succ("validateBackend", parameters).await;
 }
@@ -341,11 +341,11 @@ async fn rules_outlive_a_restart_of_the_driver() {
     let mock = Mock::new();
     let rule = json!({"match": {"times": 2}, "action": "fail"});
     mock.post("faults", rule).await;
-    mock.rejected("ensureBackend", backend(&sample(), "a", Value::Null))
+    mock.rejected("ensureBackend", backend(&sample(), "a:1", Value::Null))
         .await;
     mock.post("restart", Value::Null).await;
-    mock.rejected("ensureBackend", backend(&sample(), "a", Value::Null))
+    mock.rejected("ensureBackend", backend(&sample(), "a:1", Value::Null))
         .await;
-    mock.succ("ensureBackend", backend(&sample(), "a", Value::Null))
+    mock.succ("ensureBackend", backend(&sample(), "a:1", Value::Null))
         .await;
 }

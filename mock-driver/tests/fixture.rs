@@ -79,19 +79,19 @@ async fn its_backends_are_valid_and_invalid_as_listed() {
     for parameters in valid {
         mock.succ("validateBackend", json!({"parameters": parameters}))
             .await;
-        mock.succ("ensureBackend", backend(lb_info, "a", parameters))
+        mock.succ("ensureBackend", backend(lb_info, "a:1", parameters))
             .await;
     }
     for parameters in list(&backends["parameters"]["invalid"]) {
         mock.rejected("validateBackend", json!({"parameters": parameters}))
             .await;
-        mock.rejected("ensureBackend", backend(lb_info, "a", parameters))
+        mock.rejected("ensureBackend", backend(lb_info, "a:1", parameters))
             .await;
     }
     let addr = backends["unknownAddr"].as_str().unwrap();
     mock.succ("deregisterBackend", backend(lb_info, addr, Value::Null))
         .await;
-    assert_eq!(mock.addresses().await, ["a"]);
+    assert_eq!(mock.addresses().await, ["a:1"]);
 }
 
 #[tokio::test]

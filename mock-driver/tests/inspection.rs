@@ -12,7 +12,7 @@ async fn the_state_has_the_whole_cloud() {
     mock.succ("createLoadBalancer", create("1", order())).await;
     mock.succ(
         "ensureBackend",
-        backend(&sample(), "a", json!({"weight": "7"})),
+        backend(&sample(), "a:1", json!({"weight": "7"})),
     )
     .await;
     let (status, state) = mock.send("GET", "/_mock/state", Body::empty()).await;
@@ -24,7 +24,7 @@ async fn the_state_has_the_whole_cloud() {
     );
     assert_eq!(
         state["loadBalancers"][1]["listeners"][0]["targets"],
-        json!([{"addr": "a", "weight": 7, "parameters": {"weight": "7"}, "recordID": "ensureBackend(a)"}])
+        json!([{"addr": "a:1", "weight": 7, "parameters": {"weight": "7"}, "recordID": "ensureBackend(a:1)"}])
     );
 }
 
@@ -43,7 +43,7 @@ async fn the_observation_is_that_of_the_library() {
 async fn requests_are_journaled_and_counted() {
     let mock = Mock::new();
     mock.succ("createLoadBalancer", create("1", order())).await;
-    mock.rejected("ensureBackend", backend(&Value::Null, "a", Value::Null))
+    mock.rejected("ensureBackend", backend(&Value::Null, "a:1", Value::Null))
         .await;
     mock.rejected("validateLoadBalancer", json!({"dryRun": true}))
         .await;

@@ -73,7 +73,7 @@ async fn waiting_ends_with_the_call_that_completes_the_count() {
     let mock = Mock::new();
     let waiting = get(&mock, "requests/wait?webhook=ensure*&count=2&timeout=60s");
     let calls = async {
-        for addr in ["a", "b"] {
+        for addr in ["a:1", "b:1"] {
             mock.succ("validateBackend", json!({})).await;
             mock.succ("ensureBackend", backend(&sample(), addr, Value::Null))
                 .await;
@@ -142,9 +142,9 @@ async fn the_stream_has_each_call_once_and_resumes() {
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let mut live = response.into_body();
     let next = tokio::join!(event(&mut live), async {
-        mock.succ("ensureBackend", backend(&sample(), "a", Value::Null))
+        mock.succ("ensureBackend", backend(&sample(), "a:1", Value::Null))
             .await;
-        mock.succ("deregisterBackend", backend(&sample(), "a", Value::Null))
+        mock.succ("deregisterBackend", backend(&sample(), "a:1", Value::Null))
             .await;
     });
     assert!(
@@ -213,7 +213,7 @@ async fn the_state_is_replaced_and_shown_in_one_format() {
     let created = mock.succ("createLoadBalancer", create("1", order())).await;
     mock.succ(
         "ensureBackend",
-        backend(&created["lbInfo"], "a", Value::Null),
+        backend(&created["lbInfo"], "a:1", Value::Null),
     )
     .await;
     let (_, before) = get(&mock, "state").await;
@@ -253,5 +253,5 @@ async fn the_state_is_replaced_and_shown_in_one_format() {
         mock.succ("createLoadBalancer", create("1", order())).await["lbInfo"],
         created["lbInfo"]
     );
-    assert_eq!(mock.addresses().await, ["a"]);
+    assert_eq!(mock.addresses().await, ["a:1"]);
 }

@@ -229,16 +229,16 @@ async fn quotas_fail_with_their_name_until_there_is_room() {
     mock.succ("createLoadBalancer", create("1", order())).await;
     let lb_info = &created["lbInfo"];
     let ensure = |addr, weight: &str| backend(lb_info, addr, json!({"weight": weight}));
-    mock.succ("ensureBackend", ensure("a", "1")).await;
-    mock.succ("ensureBackend", ensure("a", "2")).await;
-    let reply = mock.call("ensureBackend", ensure("b", "1")).await;
+    mock.succ("ensureBackend", ensure("a:1", "1")).await;
+    mock.succ("ensureBackend", ensure("a:1", "2")).await;
+    let reply = mock.call("ensureBackend", ensure("b:1", "1")).await;
     assert_eq!(reply["msg"], "the quota max-backends of 1 is used up");
     assert_eq!(
         (&reply["status"], &reply["reason"]),
         (&json!("Fail"), &json!("QuotaExceeded"))
     );
-    mock.succ("deregisterBackend", ensure("a", "2")).await;
-    mock.succ("ensureBackend", ensure("b", "1")).await;
+    mock.succ("deregisterBackend", ensure("a:1", "2")).await;
+    mock.succ("ensureBackend", ensure("b:1", "1")).await;
     mock.succ("deleteLoadBalancer", delete("1", lb_info.clone()))
         .await;
     mock.succ("createLoadBalancer", create("2", order())).await;
@@ -252,10 +252,10 @@ async fn calls_over_the_quota_of_a_second_are_to_be_repeated() {
         ..Quotas::default()
     });
     let ensure = |addr| backend(&sample(), addr, Value::Null);
-    mock.succ("ensureBackend", ensure("a")).await;
-    mock.succ("ensureBackend", ensure("b")).await;
+    mock.succ("ensureBackend", ensure("a:1")).await;
+    mock.succ("ensureBackend", ensure("b:1")).await;
     for _ in 0..2 {
-        let reply = mock.call("deregisterBackend", ensure("a")).await;
+        let reply = mock.call("deregisterBackend", ensure("a:1")).await;
         assert_eq!(
             reply,
             json!({
@@ -269,8 +269,8 @@ async fn calls_over_the_quota_of_a_second_are_to_be_repeated() {
     mock.succ("validateLoadBalancer", json!({"lbSpec": sample()}))
         .await;
     mock.clock.advance(Duration::from_secs(1));
-    mock.succ("deregisterBackend", ensure("a")).await;
-    assert_eq!(mock.addresses().await, ["b"]);
+    mock.succ("deregisterBackend", ensure("a:1")).await;
+    assert_eq!(mock.addresses().await, ["b:1"]);
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ async fn rtry_05_every_operation_fails_for_a_while_and_then_works() {
     let mock = Mock::new();
     let created = mock.succ("createLoadBalancer", create("1", order())).await;
     let lb_info = created["lbInfo"].clone();
-    mock.succ("ensureBackend", backend(&lb_info, "a", Value::Null))
+    mock.succ("ensureBackend", backend(&lb_info, "a:1", Value::Null))
         .await;
     let before = mock.cloud.state();
     let ensure = json!({"recordID": "e", "lbInfo": lb_info, "attributes": {"x": "y"}});
@@ -27,8 +27,8 @@ async fn rtry_05_every_operation_fails_for_a_while_and_then_works() {
         ("createLoadBalancer", create("2", order())),
         ("createLoadBalancer", create("3", sample())),
         ("ensureLoadBalancer", ensure),
-        ("ensureBackend", backend(&lb_info, "b", Value::Null)),
-        ("deregisterBackend", backend(&lb_info, "a", Value::Null)),
+        ("ensureBackend", backend(&lb_info, "b:1", Value::Null)),
+        ("deregisterBackend", backend(&lb_info, "a:1", Value::Null)),
         ("deleteLoadBalancer", delete("4", Value::Null)),
         ("deleteLoadBalancer", delete("4", json!({"lbID": "lb-9"}))),
         ("deleteLoadBalancer", delete("1", lb_info)),
@@ -58,7 +58,10 @@ async fn rtry_05_webhooks_that_need_no_cloud_keep_working() {
     let mock = Mock::new();
     fault(&mock, true).await;
     let health = mock.call("healthz", json!({})).await;
-    assert_eq!(health, json!({"healthy": true, "features": ["cancel"]}));
+    assert_eq!(
+        health,
+        json!({"healthy": true, "specification": "1", "features": ["cancel", "pages", "reasons"]})
+    );
     mock.succ("generateBackendAddr", pod_address("10.0.0.1", 80))
         .await;
     mock.succ("validateBackend", json!({"parameters": {"weight": "1"}}))
@@ -77,7 +80,10 @@ async fn observing_and_changing_by_hand_keep_working_and_a_reset_ends_it() {
     let mock = Mock::new();
     fault(&mock, true).await;
     let (status, seen) = mock
-        .post("observe/foreign", json!({"lbInfo": sample(), "addr": "a"}))
+        .post(
+            "observe/foreign",
+            json!({"lbInfo": sample(), "addr": "a:1"}),
+        )
         .await;
     assert_eq!(status, StatusCode::OK);
     assert_eq!(mock.observe().await, seen);

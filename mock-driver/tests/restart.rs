@@ -49,13 +49,13 @@ async fn life_05_restarts_between_all_steps() {
         ("ensureLoadBalancer", ensure),
         (
             "ensureBackend",
-            backend(lb_info, "a", json!({"weight": "1"})),
+            backend(lb_info, "a:1", json!({"weight": "1"})),
         ),
         (
             "ensureBackend",
-            backend(lb_info, "a", json!({"weight": "2"})),
+            backend(lb_info, "a:1", json!({"weight": "2"})),
         ),
-        ("deregisterBackend", backend(lb_info, "a", Value::Null)),
+        ("deregisterBackend", backend(lb_info, "a:1", Value::Null)),
         ("deleteLoadBalancer", delete("1", lb_info.clone())),
     ];
     for (times, (webhook, call)) in (1..).zip(steps) {
@@ -149,7 +149,7 @@ async fn connections_of_the_killed_driver_break_and_the_port_stays() {
     let broken = rest(&mut busy).await;
     assert!(!broken.contains("HTTP/1.1"), "no answer: {broken:?}");
     let over = rest(&mut idle).await;
-    let healthy = r#"{"healthy":true,"features":["cancel"]}"#;
+    let healthy = r#"{"healthy":true,"specification":"1","features":["cancel","pages","reasons"]}"#;
     assert!(over.ends_with(healthy), "{over}");
 
     let mut new = connect().await;

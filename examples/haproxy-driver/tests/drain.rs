@@ -156,7 +156,10 @@ async fn a_server_that_is_ensured_without_sessions_is_not_removed() {
     // What the waiting call waits for.
     open.ensure_while_it_drains(|| drop(server)).await;
     let health = open.driver.healthz(healthz()).await;
-    assert_eq!(health.response().unwrap().features, ["cancel"]);
+    assert_eq!(
+        health.response().unwrap().features,
+        ["cancel", "pages", "reasons"]
+    );
 }
 
 fn is_back(server: &RunningServer) -> bool {

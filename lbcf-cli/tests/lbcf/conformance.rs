@@ -234,7 +234,8 @@ fn calls_of_the_mocks_journal_are_sent_again() {
     // Each call is a line on standard output.
     let line = mock.line_with("\"webhook\":\"healthz\"");
     let printed: serde_json::Value = serde_json::from_str(&line).unwrap();
-    let expected = r#"{"healthy":true,"features":["cancel"]}"#;
+    let expected =
+        r#"{"healthy":true,"specification":"1","features":["cancel","pages","reasons"]}"#;
     assert_eq!(printed["response"], expected);
 
     let journal = TempFile::new("journal.json");

@@ -202,7 +202,8 @@ pub(crate) async fn ensure_backend<D: Driver>(
     .map_err(invalid)?;
     let request = EnsureBackend {
         lb_info,
-        backend_addr: fields::read_address("backendAddr", &request.backend_addr)?,
+        backend_addr: fields::read_address("backendAddr", &request.backend_addr)
+            .map_err(invalid)?,
         parameters,
         injected_info: request.injected_info,
         record_id: request.record_id,

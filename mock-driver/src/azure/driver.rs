@@ -9,7 +9,7 @@ pub(super) mod steps;
 use super::fields::{AzureAttributes, AzureLbInfo, AzureLbSpec, AzureParameters};
 use super::naming::{self, CLUSTER, resource_group};
 use super::plan::Service;
-use crate::backend_address::BackendAddress;
+use crate::backend_address::{BackendAddress, usable};
 use crate::cloud::{AzureApi, Cloud};
 use crate::drivers::{MockedDriver, listed, stay_registered};
 use crate::options::MockOptions;
@@ -121,6 +121,7 @@ impl Driver for AzureDriver {
     }
 
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
+        usable(&request.backend_addr)?;
         let member = Member {
             parameters: fields::write("parameters", &request.parameters)?,
             record_id: Some(request.record_id.clone()),

@@ -50,6 +50,8 @@ pub enum Need {
     InvalidParameters,
     /// `backend.parameters.update` in the fixture, an update that a driver must accept.
     UpdateParameters,
+    /// `backend.unusableAddr` in the fixture, an address that the cloud cannot use.
+    UnusableAddr,
     /// `restart` in the fixture, by which the kit restarts the driver.
     Restart,
     /// `fault` in the fixture, by which the kit makes the driver's cloud fail.
@@ -77,6 +79,7 @@ impl Need {
             Self::GeneratedBackend => "feature backend.pod or backend.service",
             Self::InvalidParameters => "backend.parameters.invalid",
             Self::UpdateParameters => "backend.parameters.update",
+            Self::UnusableAddr => "backend.unusableAddr",
             Self::Restart => "restart",
             Self::Fault => "fault",
             Self::ForeignBackend => "observer that registers a foreign backend",

@@ -157,6 +157,7 @@ fn is_in(fixture: &Fixture, need: Need) -> bool {
         Need::UnknownLbInfo => load_balancer.unknown_lb_info.is_some(),
         Need::InvalidParameters => !parameters.invalid.is_empty(),
         Need::UpdateParameters => parameters.update.is_some(),
+        Need::UnusableAddr => fixture.backend.unusable_addr.is_some(),
         Need::Restart => fixture.restart.is_some(),
         Need::Fault => fixture.fault.is_some(),
         _ => true,

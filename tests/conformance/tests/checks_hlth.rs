@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-const ALL: [&str; 3] = ["HLTH-01", "HLTH-02", "HLTH-03"];
+const ALL: [&str; 4] = ["HLTH-01", "HLTH-02", "HLTH-03", "HLTH-04"];
 
 #[tokio::test]
 async fn a_driver_without_a_fixture_passes() {

@@ -87,7 +87,7 @@ defects! {
         "DLB-04" "DLB-06" "ENS-07" "RTRY-01" "RTRY-05" "DRY-03" "DRY-04" "DRY-05" "LIFE-01");
     ArrayBody("array-body",
         "the reply of healthz is an array around its object",
-        "WIRE-02" "WIRE-07" "WIRE-08" "WIRE-12" "HLTH-01");
+        "WIRE-02" "WIRE-07" "WIRE-08" "WIRE-12" "WIRE-14" "HLTH-01");
     MsgAsObject("msg-as-object", "msg of a success is an object", "WIRE-02");
     SuccAsString("succ-as-string",
         "a rejection of validateBackend has \"false\" instead of false", "WIRE-02");
@@ -98,11 +98,12 @@ defects! {
     NullParameters500("null-parameters-500",
         "ensureBackend crashes when parameters is null", "WIRE-01" "WIRE-07" "ENS-01");
     StrictUnknownFields("strict-unknown-fields",
-        "a field that it does not know is a 400", "WIRE-01" "WIRE-08" "GEN-09" "GEN-10");
+        "a field that it does not know is a 400",
+        "WIRE-01" "WIRE-08" "GEN-09" "GEN-10" "LST-07");
     RedirectSlash("redirect-slash", "a path with a slash at its end is redirected", "WIRE-09");
     RedirectAll("redirect-all",
         "every webhook is redirected to /v1",
-        "WIRE-09" "WIRE-12" "HLTH-01" "VLB-01" "VLB-02" "VLB-05" "CLB-01" "CLB-05" "ELB-04"
+        "WIRE-09" "WIRE-12" "WIRE-14" "HLTH-01" "VLB-01" "VLB-02" "VLB-05" "CLB-01" "CLB-05" "ELB-04"
         "DLB-03" "VBE-03" "DRG-03" "JPD-01" "JPD-03" "ASYN-01");
     BodyLimit100k("body-limit-100k",
         "bodies above 100 KiB are a 413, as Express has it by default", "WIRE-10");
@@ -113,7 +114,12 @@ defects! {
         "Fail and rejections have an empty msg",
         "WIRE-13" "VLB-02" "CLB-05" "ELB-04" "VBE-02" "ENS-08" "RTRY-05");
     MsgMissing("msg-missing", "validateLoadBalancer refuses updates without msg", "WIRE-13");
+    TraceRefused("trace-refused",
+        "a traceparent that cannot be read is a 400", "WIRE-14");
+    ReasonOfSuccess("reason-of-success", "Succ has the reason Internal", "WIRE-15");
     // healthz
+    FeaturesAsText("features-as-text",
+        "healthz has its features in one text, with commas", "HLTH-04");
     HealthzUnhealthy("healthz-unhealthy", "healthz is always false", "HLTH-01");
     Healthz404("healthz-404",
         "there is no healthz: 404", "WIRE-01" "WIRE-07" "WIRE-08" "WIRE-12" "HLTH-01");
@@ -305,6 +311,8 @@ defects! {
         "ensureBackend clears the parameters of the other backends",
         "ENS-06" "LST-01");
     PruneForeign("prune-foreign", "ensureBackend unbinds what it has not bound itself", "ENS-07");
+    UnusableAddrSucc("unusable-addr-succ",
+        "ensureBackend succeeds for an address that the cloud cannot use", "ENS-10");
     BindsToUnknownLb("binds-to-unknown-lb",
         "ensureBackend succeeds on a load balancer that does not exist", "ENS-08");
     BindToUnknownLb500("bind-to-unknown-lb-500",
@@ -363,6 +371,8 @@ defects! {
     ListUnknownLb("list-unknown-lb",
         "listBackends lists the backends of all load balancers for one that does not exist",
         "LST-06");
+    ListPagesByPosition("list-pages-by-position",
+        "listBackends begins each page with the last backend of the page before", "LST-07");
     // Running
     CreateRunsForever("create-runs-forever",
         "createLoadBalancer never completes", "CLB-01" "ASYN-01" "BAD-02" "BAD-04");

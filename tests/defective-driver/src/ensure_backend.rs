@@ -97,6 +97,9 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
     let names_missing_lb = request.names_missing_lb();
     match defect {
         Defect::BindsToUnknownLb if names_missing_lb => *reply = Reply::succ(),
+        Defect::UnusableAddrSucc if request.existed && says_backend_addr(reply) => {
+            *reply = Reply::succ();
+        }
         Defect::BindToUnknownLb500 if names_missing_lb => *reply = Reply::crash("NotFound"),
         _ => {}
     }
@@ -139,6 +142,11 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
         }
         _ => {}
     }
+}
+
+fn says_backend_addr(reply: &Reply) -> bool {
+    let message = reply.get("msg").and_then(|msg| msg.as_str());
+    message.is_some_and(|message| message.starts_with("backendAddr"))
 }
 
 /// Unbinds the backends for which `ensureBackend` was never called.

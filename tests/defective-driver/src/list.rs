@@ -31,6 +31,7 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
                 unbind_foreign(driver, request, &endpoint);
             }
         }
+        Defect::ListPagesByPosition => repeat_last(request, reply),
         Defect::ListOwnRecordId => mark(reply, request.record_id(), true),
         Defect::ListMarksForeign => mark(reply, "ensureBackend(0)", false),
         Defect::ListUnknownLb if request.names_missing_lb() => {
@@ -42,6 +43,20 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
         }
         _ => {}
     }
+}
+
+/// Begins a page with the last backend of the page before, which is the one in its `continue`.
+fn repeat_last(request: &HookRequest, reply: &mut Reply) {
+    let before = request.text("continue");
+    if before.is_empty() || request.endpoint().is_none() {
+        return;
+    }
+    let mut listed = backends(reply);
+    listed.insert(0, json!({"backendAddr": before}));
+    listed.truncate(
+        usize::try_from(request.get("limit").and_then(Value::as_u64).unwrap_or(1)).unwrap_or(1),
+    );
+    reply.set("backends", listed);
 }
 
 fn backends(reply: &Reply) -> Vec<Value> {

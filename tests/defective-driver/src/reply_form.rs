@@ -87,6 +87,10 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
         Defect::EmptyMsg if reply.has_status("Fail") || reply.is_rejection() => {
             reply.set("msg", "");
         }
+        Defect::ReasonOfSuccess if reply.is_succ() => reply.set("reason", "Internal"),
+        Defect::FeaturesAsText if webhook.class == Class::Health => {
+            reply.set("features", "cancel,pages");
+        }
         Defect::MsgMissing if request.text("operation") == "Update" && reply.is_rejection() => {
             reply.remove("msg");
         }

@@ -59,6 +59,12 @@ pub(crate) fn before(defect: Defect, request: &mut HookRequest) -> Option<Reply>
             let message = "the media type must be application/json";
             has_charset.then(|| Reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
         }
+        Defect::TraceRefused => {
+            let trace = request.headers.get("traceparent")?;
+            let is_read = trace.len() == 55;
+            let message = "traceparent cannot be read";
+            (!is_read).then(|| Reply::error(StatusCode::BAD_REQUEST, message))
+        }
         Defect::Healthz404 if is_healthz(request) => {
             Some(Reply::error(StatusCode::NOT_FOUND, "no such path"))
         }

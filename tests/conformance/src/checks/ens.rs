@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[
-    &ENS_01, &ENS_02, &ENS_03, &ENS_04, &ENS_05, &ENS_06, &ENS_07, &ENS_08, &ENS_09,
+    &ENS_01, &ENS_02, &ENS_03, &ENS_04, &ENS_05, &ENS_06, &ENS_07, &ENS_08, &ENS_09, &ENS_10,
 ];
 
 check! { ENS_01 = ens_01, Ens, observer Improves, needs [LoadBalancer, Backend],
@@ -184,4 +184,27 @@ async fn ens_09(lab: &Lab) -> CheckOutcome {
     let (_, backend) = lab.given_registered_backend().await?;
     lab.modify_backend("unbind", &backend).await?;
     lab.is_registered(&lab.registered(backend).await?).await
+}
+
+check! { ENS_10 = ens_10, Ens, observer Improves, needs [LoadBalancer, Backend, UnusableAddr],
+    why "The user wrote the address, and sees only what the controller says. After Succ the backend \
+         counts as registered and gets no traffic.",
+    source "LBCF webhook specification, ensureBackend",
+    typical "The address is stored unread, and whatever uses it later ignores what it cannot read.",
+}
+
+async fn ens_10(lab: &Lab) -> CheckOutcome {
+    let (lb, mut backend) = lab.given_unregistered_backend().await?;
+    backend.addr = lab
+        .run
+        .fixture
+        .backend
+        .unusable_addr
+        .clone()
+        .unwrap_or_default();
+    let before = lab.observed(&lb.lb_info, CREATED).await?;
+    let reply = lab.until_done(&backend.ensure().unusual()).await?;
+    let since = "since the fixture declares that the cloud cannot use this backendAddr";
+    reply.fail(since)?.has_msg()?;
+    lab.is_unchanged(&lb.lb_info, before.as_ref(), since).await
 }

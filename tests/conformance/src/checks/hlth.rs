@@ -5,7 +5,7 @@ use bytes::Bytes;
 use futures::future::{join, join_all};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(super) const CHECKS: &[&Check] = &[&HLTH_01, &HLTH_02, &HLTH_03];
+pub(super) const CHECKS: &[&Check] = &[&HLTH_01, &HLTH_02, &HLTH_03, &HLTH_04];
 
 /// A summary of the driver's health, for people.
 fn summary(reply: &DriverReply) -> String {
@@ -171,3 +171,36 @@ const TOO_MANY: usize = 2;
 const PAUSE: Duration = Duration::from_millis(20);
 /// The most calls of healthz.
 const MAX_CALLS: usize = 200;
+
+check! { HLTH_04 = hlth_04, Hlth,
+    why "The controller calls a driver by its features. One that cannot be read is a driver that \
+         does not respond, and one that comes and goes changes how backends are replaced.",
+    source "LBCF webhook specification, versions and features; d96, d109",
+    typical "The version as a number, features as one text with commas, or as an object.",
+}
+
+async fn hlth_04(lab: &Lab) -> CheckOutcome {
+    let mut first = None;
+    for _ in 0..lab.repeats().max(2) {
+        let reply = lab.call(&healthz()).await;
+        is_healthy(&reply, "since the driver works").blocked_by("HLTH-01")?;
+        let known = |name| reply.field(name).filter(|value| !value.is_null()).cloned();
+        let (version, features) = (known("specification"), known("features"));
+        let is_text = version.as_ref().is_none_or(Value::is_string);
+        let texts = |list: &Value| {
+            list.as_array()
+                .is_some_and(|it| it.iter().all(Value::is_string))
+        };
+        let is_valid = is_text && features.as_ref().is_none_or(texts);
+        let got = format!("specification {version:?}, features {features:?}");
+        let expected = "specification as a text, and features as an array of texts, or neither";
+        reply.check(is_valid, expected, &got)?;
+        let before = first.get_or_insert_with(|| got.clone());
+        reply.check(
+            *before == got,
+            format!("the same as before: {before}"),
+            &got,
+        )?;
+    }
+    Ok(())
+}

@@ -1,9 +1,11 @@
 //! listBackends: the backends of a load balancer, with which controllers find what was left over.
 
 use super::prelude::*;
-use lbcf_driver_sdk::webhook::ListBackends;
+use lbcf_driver_sdk::webhook::{HealthzResponse, ListBackends};
 
-pub(super) const CHECKS: &[&Check] = &[&LST_01, &LST_02, &LST_03, &LST_04, &LST_05, &LST_06];
+pub(super) const CHECKS: &[&Check] = &[
+    &LST_01, &LST_02, &LST_03, &LST_04, &LST_05, &LST_06, &LST_07,
+];
 
 check! { LST_01 = lst_01, Lst, observer Improves,
     needs [Feature(ListBackends), LoadBalancer, Backend],
@@ -152,6 +154,69 @@ async fn lst_06(lab: &Lab) -> CheckOutcome {
     };
     let got = format!("backend {}", listed.addr);
     Err(list.reply.failed("Fail, or an empty list", got))
+}
+
+check! { LST_07 = lst_07, Lst, needs [Feature(ListBackends), LoadBalancer, Backend],
+    why "Controllers read answers up to a limit. A backend that two pages have counts twice, and one \
+         that none has is never found when it is left over.",
+    source "LBCF webhook specification, listBackends; d108",
+    typical "Pages are counted by position, which changes when a backend goes, or continue does not \
+             know its load balancer.",
+}
+
+async fn lst_07(lab: &Lab) -> CheckOutcome {
+    lab.run.require("LST-01")?;
+    let health = lab.call(&healthz()).await;
+    let features = health.field("features").and_then(Value::as_array);
+    if !features.is_some_and(|features| features.iter().any(|it| it == HealthzResponse::PAGES)) {
+        lab.note("healthz does not name the feature pages");
+        return Ok(());
+    }
+    let lb = lab.given_new_load_balancer().await?;
+    let other = lab.given_new_load_balancer().await?;
+    let three = lab.given_three(&lb).await?;
+    let [elsewhere, ..] = lab.given_three(&other).await?;
+    let registered = lab.given_all_bound(three.into()).await?;
+    lab.given_bound(elsewhere).await?;
+    let (whole, call) = (listed(lab, &lb.lb_info).await?, list(lab, &lb.lb_info));
+    for limit in [1, 2, 3] {
+        let mut token = Value::from("");
+        let mut pages = Vec::new();
+        while pages.len() <= whole.backends.len() {
+            let page = call
+                .clone()
+                .with("limit", Value::from(limit))
+                .with("continue", token);
+            let reply = lab
+                .succeeds(&page.unusual(), "since the load balancer exists")
+                .await?;
+            let page = List::of(reply)?;
+            let got = page.backends.len();
+            let expected = format!("at most {limit} backends");
+            page.reply.check(got <= limit, expected, format!("{got}"))?;
+            token = page.reply.field("continue").cloned().unwrap_or_default();
+            pages.push(page);
+            if token.as_str().is_none_or(str::is_empty) {
+                break;
+            }
+        }
+        let sorted = |lists: &[&List]| {
+            let backends = lists.iter().flat_map(|list| &list.backends);
+            let mut addresses: Vec<_> = backends.map(|it| it.addr.clone()).collect();
+            addresses.sort();
+            addresses
+        };
+        let (got, expected) = (sorted(&pages.iter().collect::<Vec<_>>()), sorted(&[&whole]));
+        let has_all = registered.iter().all(|backend| got.contains(&backend.addr));
+        let expected_text =
+            format!("the backends of the whole list in pages of {limit}: {expected:?}");
+        whole.reply.check(
+            got == expected && has_all,
+            expected_text,
+            format!("{got:?}"),
+        )?;
+    }
+    Ok(())
 }
 
 pub(super) fn list(lab: &Lab, lb_info: &StringMap) -> WebhookCall {

@@ -48,7 +48,8 @@ async fn gen_06_detects_drivers_that_register_something_else() {
         let reply = inner.call(&webhook, &request).await;
         if webhook == WEBHOOK {
             let lb_info = &request["lbInfo"];
-            let ensure = json!({"recordID": "early", "lbInfo": lb_info, "backendAddr": "10.0.0.1"});
+            let ensure =
+                json!({"recordID": "early", "lbInfo": lb_info, "backendAddr": "10.0.0.1:1"});
             inner.call("ensureBackend", &ensure).await;
         }
         reply

@@ -82,16 +82,20 @@ fn failed(id: &str, level: Level, rule: &str, ms: u64, failure: FailureReport) -
     }
 }
 
+/// Not the check's own, so that a change of the specification's words is none of these files.
+const RULE: &str = "The driver MUST do what this rule says, which is as long as most of the \
+                    rules of the specification are.";
+
 /// A real check that passed.
 fn real_passed(id: &str, ms: u64) -> CheckResult {
     let check = checks::by_id(id).unwrap();
-    passed(id, check.level, check.rule, ms)
+    passed(id, check.level, RULE, ms)
 }
 
 /// A real check that was skipped.
 fn real_skipped(id: &str, kind: SkipKind, reason: &str) -> CheckResult {
     let check = checks::by_id(id).unwrap();
-    skip(id, check.level, check.rule, kind, reason)
+    skip(id, check.level, RULE, kind, reason)
 }
 
 /// A real check that failed, with its typical cause.
@@ -101,7 +105,7 @@ fn real_failed(id: &str, ms: u64, failure: FailureReport) -> CheckResult {
         likely_cause: check.typical.to_owned(),
         ..failure
     };
-    failed(id, check.level, check.rule, ms, failure)
+    failed(id, check.level, RULE, ms, failure)
 }
 
 /// A realistic run: some of the checks, with a driver that has a few defects.
