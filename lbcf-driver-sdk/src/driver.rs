@@ -135,8 +135,7 @@ pub trait Driver: Send + Sync + 'static {
         request: DeleteLoadBalancer<Self>,
     ) -> impl Future<Output = Result<(), HookError>> + Send;
 
-    /// Returns the address that identifies this backend: not empty, the same in every call, and
-    /// different for other backends. Must not register anything.
+    /// Returns the address that identifies this backend.
     ///
     #[doc = rules_of!(Gen)]
     fn generate_backend_addr(
@@ -205,10 +204,10 @@ pub trait Driver: Send + Sync + 'static {
         async { Err(Rejection::not_judged()) }
     }
 
-    /// Returns all backends that are registered with the load balancer, also those that were
-    /// registered by hand, and changes nothing. The default refuses. The controller calls it only if
-    /// the driver's `LoadBalancerDriver` lists `listBackends` in `spec.webhooks`, and reports the
-    /// backends that no BackendRecord accounts for.
+    /// Returns all backends that are registered with the load balancer, from which the router makes the
+    /// pages of the wire. The default refuses. The controller calls it only if the driver's
+    /// `LoadBalancerDriver` lists `listBackends` in `spec.webhooks`, and reports the backends that no
+    /// BackendRecord accounts for.
     ///
     #[doc = rules_of!(Lst)]
     fn list_backends(

@@ -4,8 +4,10 @@ use crate::support::{Mock, backend, sample};
 use axum::body::Body;
 use axum::http::StatusCode;
 use http_body_util::BodyExt;
+use lbcf_driver_sdk::webhook::StringMap;
 use mock_driver::{
-    ClusterBackend, ClusterLoadBalancer, ClusterReader, ClusterView, MockOptions, ObjectReference,
+    ClusterBackend, ClusterLoadBalancer, ClusterReader, ClusterView, Endpoint, MockOptions,
+    ObjectReference, Target,
 };
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -166,11 +168,21 @@ async fn markup_in_every_field_of_the_cluster_is_shown_as_text() {
         backends: vec![bound, gone],
     };
     let mock = mock(Ok(known));
-    for address in ["10.0.0.7:80", evil] {
-        let mut bound = backend(&sample(), address, json!({}));
-        bound["recordID"] = json!(evil);
-        mock.call("ensureBackend", bound).await;
-    }
+    let mut bound = backend(&sample(), "10.0.0.7:80", json!({}));
+    bound["recordID"] = json!(evil);
+    mock.succ("ensureBackend", bound).await;
+    let by_hand = Target {
+        weight: 1,
+        parameters: StringMap::new(),
+        record_id: Some(evil.into()),
+    };
+    let endpoint = Endpoint {
+        load_balancer: "lb-1234".into(),
+        listener: "lbl-2234".into(),
+        domain: None,
+        url: None,
+    };
+    mock.cloud.bind(&endpoint, evil, by_hand).unwrap();
     let shown = page(&mock).await;
     assert!(!shown.contains("<script>"), "{shown}");
     let section = shown.split("id=\"differences\"").nth(1).unwrap();

@@ -262,6 +262,7 @@ async fn calls_over_the_quota_of_a_second_are_to_be_repeated() {
                 "status": "Fail",
                 "msg": "the quota max-calls-per-second of 2 is used up, the controller retries",
                 "minRetryDelayInSeconds": 1,
+                "reason": "Throttled",
             })
         );
     }

@@ -42,8 +42,8 @@ macro_rules! rules {
 rules! {
     Wire "WIRE" "the wire format" {
         WIRE_01 "WIRE-01" Must
-            "Each webhook of the driver, the nine of every driver and those that its features name, MUST respond to a \
-             valid POST with HTTP status 200, whatever the result is.";
+            "Each webhook of the driver, the nine of every driver, and judgePodDeregister and listBackends if it has them, \
+             MUST respond to a valid POST with HTTP status 200, whatever the result is.";
         WIRE_02 "WIRE-02" Must
             "The body of a response MUST be one JSON object, in which status and msg are strings, and succ and healthy \
              booleans.";
@@ -109,6 +109,9 @@ rules! {
             "createLoadBalancer with the same lbSpec under another recordID SHOULD get a proper response: another load \
              balancer, the same one, or Fail.";
         CLB_07 "CLB-07" Should "lbInfo SHOULD be smaller than 4 KiB, and the same in each response.";
+        CLB_08 "CLB-08" Must
+            "createLoadBalancer that is repeated under the same recordID with other attributes MUST apply them: after Succ \
+             they count as set.";
     }
     Elb "ELB" "ensureLoadBalancer" {
         ELB_01 "ELB-01" Must
@@ -282,11 +285,12 @@ rules! {
         BAD_01 "BAD-01" Should
             "A body that is not a JSON object SHOULD be rejected within 2 seconds, and the driver keep working.";
         BAD_02 "BAD-02" Should
-            "A member of the wrong type SHOULD be rejected: the driver returns neither Succ nor an exception.";
+            "A member of the wrong type SHOULD be rejected, with 400 or Fail: the driver returns neither Succ nor an \
+             exception.";
         BAD_03 "BAD-03" Should
-            "Methods other than POST and paths other than the webhooks' SHOULD be rejected with 405 or 404, and change \
-             nothing.";
-        BAD_04 "BAD-04" Should "A body of 10 MiB SHOULD be rejected, and the driver keep working.";
+            "Methods other than POST, but for GET of healthz, and paths other than the webhooks' SHOULD be rejected with 405 \
+             or 404, and change nothing.";
+        BAD_04 "BAD-04" Should "A body of 10 MiB SHOULD be rejected, with 413, and the driver keep working.";
         BAD_05 "BAD-05" Must "After bad input the driver MUST be healthy, and a whole life cycle succeed as before.";
     }
     Life "LIFE" "life cycles" {

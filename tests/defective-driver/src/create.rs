@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 /// The repeat at which [`Defect::CreateDuplicatesLater`] creates another load balancer.
 const LATER: u64 = 4;
 
-pub(crate) fn before(defect: Defect, driver: &Driver, request: &HookRequest) -> Option<Reply> {
+pub(crate) fn before(defect: Defect, driver: &Driver, request: &mut HookRequest) -> Option<Reply> {
     if !request.is("createLoadBalancer") {
         return None;
     }
-    let record = request.record_id();
+    let record = &request.record_id().to_owned();
     match defect {
         Defect::CreateFails => Some(Reply::fail("the quota is used up")),
         Defect::HttpCreateFails if request.wants_http() => {
@@ -31,6 +31,17 @@ pub(crate) fn before(defect: Defect, driver: &Driver, request: &HookRequest) -> 
             let mut reply = Reply::succ();
             reply.set("lbInfo", json!(endpoint.lb_info()));
             Some(reply)
+        }
+        Defect::RecreateIgnoresAttributes => {
+            let first = driver.memory.get(defect.id(), record);
+            match first {
+                Some(attributes) => request.set("attributes", attributes),
+                None => {
+                    let attributes = request.get("attributes").cloned().unwrap_or_default();
+                    driver.memory.put(defect.id(), record, attributes);
+                }
+            }
+            None
         }
         Defect::SameSpec500 => {
             let owner = driver.memory.get("owner of name", &name(request)?)?;

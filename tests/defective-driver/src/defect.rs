@@ -150,6 +150,8 @@ defects! {
     UnknownOperationAccepted("unknown-operation-accepted",
         "validateLoadBalancer accepts operations other than Create and Update", "VLB-05");
     // createLoadBalancer
+    RecreateIgnoresAttributes("recreate-ignores-attributes",
+        "createLoadBalancer that is repeated ignores changed attributes", "CLB-08");
     CreateFails("create-fails", "createLoadBalancer always fails", "CLB-01");
     HttpCreateFails("http-create-fails",
         "createLoadBalancer fails for HTTP listeners", "CLB-01");

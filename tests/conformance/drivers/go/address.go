@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,9 @@ import (
 
 // The address that identifies a backend at the load balancer. It depends only on the request, so the same
 // backend always has the same address, and two backends never share one.
+
+// What the cloud can use. Users may write any text as a static address.
+var usable = regexp.MustCompile(`^\S+:\d{1,5}(/[A-Z]+)?$`)
 
 // addressOfPod is the pod's own IP and port.
 func addressOfPod(backend *podBackend) (string, error) {

@@ -88,8 +88,8 @@ func (d driver) generateBackendAddr(call generateBackendAddr) any {
 }
 
 func (d driver) ensureBackend(call backendOperation) any {
-	if call.BackendAddr == "" {
-		return failed(errors.New("backendAddr: missing"))
+	if !usable.MatchString(call.BackendAddr) {
+		return failed(fmt.Errorf("backendAddr: %q: not HOST:PORT/PROTOCOL", call.BackendAddr))
 	}
 	if err := checkParameters(call.Parameters); err != nil {
 		return failed(err)

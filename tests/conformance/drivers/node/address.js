@@ -8,6 +8,8 @@
 import { CloudError } from './cloud.js';
 import * as wire from './wire.js';
 
+/** What the cloud can use: users may write any text as a static address. */
+export const USABLE = /^\S+:\d{1,5}(\/[A-Z]+)?$/;
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
 const PREFERENCE = ['InternalIP', 'ExternalIP']; // the types of node addresses, in order of preference
 

@@ -127,7 +127,8 @@ const webhooks = {
     const { lbInfo, dryRun } = wire.operation(body);
     const [addr, parameters] = [wire.text(body, 'backendAddr'), wire.map(body, 'parameters')];
     wire.map(body, 'injectedInfo');
-    const problem = addr === '' ? 'backendAddr: missing' : problemWithParameters(parameters);
+    const unusable = address.USABLE.test(addr) ? null : `backendAddr: ${JSON.stringify(addr)}: not HOST:PORT/PROTOCOL`;
+    const problem = unusable ?? problemWithParameters(parameters);
     if (problem) return fail(problem);
     cloud.bind(identity(lbInfo), addr, parameters, { dryRun });
     return succ({ injectedInfo: {} }); // the address identifies the backend, so nothing else has to be stored

@@ -4,9 +4,12 @@ It depends only on the request, so the same backend always has the same address,
 share one.
 """
 
+import re
+
 from cloud import CloudError
 from wire import NodeAddress, PodBackend, Port, Service, ServiceBackend
 
+USABLE = re.compile(r"\S+:\d{1,5}(/[A-Z]+)?")  # what the cloud can use: users may write any text as a static address
 PREFERENCE = ("InternalIP", "ExternalIP")  # the types of node addresses, in order of preference
 
 

@@ -178,8 +178,8 @@ def generate_backend_addr(call: wire.GenerateBackendAddr) -> Answer:
 @app.post("/ensureBackend")
 def ensure_backend(call: wire.BackendOperation) -> Answer:
     lb_id = identity(call.lbInfo)
-    if not call.backendAddr:
-        return fail("backendAddr: missing")
+    if not address.USABLE.fullmatch(call.backendAddr):
+        return fail(f"backendAddr: {call.backendAddr!r}: not HOST:PORT/PROTOCOL")
     if problem := problem_with_parameters(call.parameters):
         return fail(problem)
     cloud.bind(lb_id, call.backendAddr, Backend(call.parameters, tag=call.recordID), dry_run=call.dryRun)

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[
-    &CLB_01, &CLB_02, &CLB_03, &CLB_04, &CLB_05, &CLB_06, &CLB_07,
+    &CLB_01, &CLB_02, &CLB_03, &CLB_04, &CLB_05, &CLB_06, &CLB_07, &CLB_08,
 ];
 
 check! { CLB_01 = clb_01, Clb, observer Improves, needs [LoadBalancer],
@@ -170,6 +170,22 @@ async fn clb_07(lab: &Lab) -> CheckOutcome {
         same_identity(lab, &lb).await?;
     }
     Ok(())
+}
+
+check! { CLB_08 = clb_08, Clb, observer Required, needs [LoadBalancer, UpdateAttributes],
+    why "The first response may get lost, and the user may change the attributes meanwhile. The \
+         controller knows of one Succ only, and that the attributes of this call are set.",
+    source "derived: attributes are synced after a creation (b19)",
+    typical "What was created before is returned as it is. Apply the attributes, too.",
+}
+
+async fn clb_08(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_new_load_balancer().await?;
+    let update = lab.updated_attributes(&lb);
+    let call = lb.create().with("attributes", json!(update));
+    lab.succeeds(&call, "since the fixture allows these attributes")
+        .await?;
+    lab.has_attributes(&lb.lb_info, &update).await
 }
 
 /// Repeats the creation, which has to return the same identity.
