@@ -9,6 +9,7 @@
 //! # Ok::<(), lbcf_conformance::output::WrongOutput>(())
 //! ```
 
+mod badge;
 mod color;
 mod curl;
 mod destination;
@@ -23,6 +24,7 @@ mod parts;
 mod published;
 mod text;
 
+pub use badge::badge;
 pub use color::Color;
 pub use curl::curl_of;
 pub(crate) use curl::word;
