@@ -34,7 +34,7 @@ fn conformance(args: &[&str]) -> std::process::Output {
 #[test]
 fn help_lists_every_command() {
     let help = text(&conformance(&["--help"]).stdout);
-    for command in ["run", "list", "explain", "init", "replay"] {
+    for command in ["run", "list", "explain", "init", "replay", "badge", "diff"] {
         assert!(help.contains(command), "{help}");
         let output = conformance(&[command, "--help"]);
         assert_eq!(output.status.code(), Some(0));
@@ -83,6 +83,8 @@ fn errors_exit_with_2_and_unreachable_drivers_with_3() {
         explain ENS2 | did you mean ENS-02?
         list --group EMS | EMS
         replay /no/report --url http://x | /no/report
+        badge /no/report | /no/report
+        diff /no/old /no/new | /no/old
         dance | dance
     ";
     assert_each_refused(table, conformance);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Shows reports of the kit to other projects' readers.
 
-Each folder has report.json and report.xml, of the same run. The JSON is held against the published
-schema, the JUnit XML against Jenkins' schema as pytest keeps it (junit-10.xsd, in its source
-distribution); and both have to tell of the same number of checks and of failures.
+Each folder has report.json, report.yaml and report.xml, of the same run. The JSON and the YAML are
+held against the published schemas, the JUnit XML against Jenkins' schema as pytest keeps it (junit-10.xsd, in its source
+distribution); and all have to tell of the same number of checks and of failures.
 
     check.py --xsd FILE|SDIST FOLDER...
 
@@ -20,10 +20,11 @@ import xml.etree.ElementTree as ElementTree
 try:
     import jsonschema
     import xmlschema
+    import yaml
 except ImportError as problem:
     sys.exit(print(f"{problem}: pip install -r requirements.txt", file=sys.stderr) or 2)
 
-SCHEMA = pathlib.Path(__file__).parent.parent / "schema" / "report.schema.json"
+SCHEMAS = pathlib.Path(__file__).parent.parent / "schema"
 
 
 class Refused(Exception):
@@ -41,15 +42,33 @@ def junit_schema(path):
         return xmlschema.XMLSchema(archive.extractfile(names[0]).read().decode())
 
 
-def check_json(text, validator):
-    """Counts (checks, unexpected failures)."""
-    report = json.loads(text)
+def validator(name):
+    """Of one of the published schemas."""
+    schema = json.loads((SCHEMAS / name).read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
+    return jsonschema.Draft202012Validator(schema, format_checker=checker)
+
+
+def check_schema(report, validator):
     errors = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(report)]
     if errors:
         raise Refused("; ".join(errors[:5]))
+
+
+def check_json(text, validator):
+    """Counts (checks, unexpected failures)."""
+    report = json.loads(text)
+    check_schema(report, validator)
     results = report["results"]
     failed = [r for r in results if r["status"] == "failed" and r["level"] == "MUST" and "known" not in r]
     return len(results), len(failed)
+
+
+def check_yaml(text, validator):
+    report = yaml.safe_load(text)
+    check_schema(report, validator)
+    return len(report["results"]), report["summary"]["failedMust"]
 
 
 def check_junit(path, schema):
@@ -72,11 +91,7 @@ def main():
     parser.add_argument("folders", type=pathlib.Path, nargs="+")
     arguments = parser.parse_args()
     try:
-        schema = json.loads(SCHEMA.read_text())
-        jsonschema.Draft202012Validator.check_schema(schema)
-        validator = jsonschema.Draft202012Validator(
-            schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
-        )
+        of_json, of_yaml = validator("report.schema.json"), validator("conformance-report.schema.json")
         xsd = junit_schema(arguments.xsd)
     except (OSError, jsonschema.SchemaError, xmlschema.XMLSchemaException) as problem:
         print(f"cannot begin: {problem}", file=sys.stderr)
@@ -85,7 +100,8 @@ def main():
     for folder in arguments.folders:
         counts = {}
         for name, check in (
-            ("report.json", lambda path: check_json(path.read_text(), validator)),
+            ("report.json", lambda path: check_json(path.read_text(), of_json)),
+            ("report.yaml", lambda path: check_yaml(path.read_text(), of_yaml)),
             ("report.xml", lambda path: check_junit(path, xsd)),
         ):
             try:
@@ -94,7 +110,7 @@ def main():
             except OSError as problem:
                 print(f"missing {folder / name}: {problem}", file=sys.stderr)
                 return 2
-            except (Refused, ValueError, ElementTree.ParseError) as problem:
+            except (Refused, ValueError, yaml.YAMLError, ElementTree.ParseError) as problem:
                 refused += 1
                 print(f"refused {folder / name}: {problem}")
         if len(set(counts.values())) > 1:

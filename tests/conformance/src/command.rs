@@ -4,7 +4,7 @@
 //! | code | meaning |
 //! |---|---|
 //! | 0 | every tested MUST passed |
-//! | 1 | a check failed; `replay`: a call could not be sent again |
+//! | 1 | a check failed; `replay`: a call could not be sent again; `diff`: a rule that passed no longer does |
 //! | 2 | invalid arguments, an invalid fixture, a broken observer, a file that cannot be written |
 //! | 3 | the driver cannot be reached |
 //! | 4 | the checks passed, but resources are left behind |
@@ -18,6 +18,7 @@ mod inputs;
 mod list;
 mod names;
 mod needs;
+mod published;
 mod replay;
 mod reproduce;
 mod run;
@@ -30,6 +31,7 @@ pub use connection::ConnectionArgs;
 pub use explain::ExplainArgs;
 pub use lbcf_serving::secret::Secret;
 pub use list::{ListArgs, ListFormat};
+pub use published::{BadgeArgs, DiffArgs};
 pub use replay::ReplayArgs;
 pub use run_args::{BudgetArg, OutputArgs, RunArgs};
 
@@ -56,7 +58,7 @@ use std::process::ExitCode;
 /// ```
 #[derive(Debug, Clone, clap::Args)]
 pub struct ConformanceArgs {
-    /// One of `run`, `list`, `explain`, `init` and `replay`.
+    /// One of `run`, `list`, `explain`, `init`, `replay`, `badge` and `diff`.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -74,6 +76,18 @@ pub enum Command {
     Init(InitArgs),
     /// Send the calls of a report's failed checks again
     Replay(ReplayArgs),
+    /// Print a published report as a badge: an SVG image
+    ///
+    /// The badge counts the MUST rules that apply to the driver. Red: one failed, known failures included; yellow: one
+    /// was not tested; yellow-green: only SHOULD rules failed.
+    Badge(BadgeArgs),
+    /// Compare two published reports, and fail on regressions
+    ///
+    /// A regression is a rule that passed in OLD, and in NEW fails (also as a known failure) or is skipped. A rule that
+    /// no longer applies, because the driver no longer has a feature, is none, unless the profiles of the runs differ.
+    ///
+    /// Exit code 0: no regression; 1: a regression; 2: a file cannot be read, or is no report.
+    Diff(DiffArgs),
 }
 
 /// Runs the command in a tokio runtime, and returns its exit code.
@@ -102,6 +116,8 @@ async fn run_command(args: ConformanceArgs) -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Init(args) => init(&args).await,
         Command::Replay(args) => replay::run(&args).await,
+        Command::Badge(args) => published::run_badge(&args),
+        Command::Diff(args) => published::run_diff(&args),
     };
     match done {
         Ok(exit) => exit.into(),

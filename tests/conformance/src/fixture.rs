@@ -35,7 +35,7 @@ pub mod placeholders;
 #[cfg(test)]
 mod tests;
 mod values;
-mod yaml;
+pub(crate) mod yaml;
 
 pub use known_failures::{parse_known_failures, read_known_failures};
 pub use model::{

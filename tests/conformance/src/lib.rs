@@ -71,7 +71,6 @@ mod suite;
 mod sync;
 pub mod transport;
 
+/// The version of the webhook specification that the kit tests.
+pub use lbcf_driver_sdk::webhook::SPECIFICATION;
 pub use suite::{Suite, SuiteError};
-
-/// The edition of the webhook specification that the kit tests.
-pub const SPECIFICATION: &str = "v1beta1";

@@ -9,6 +9,7 @@
 //! # Ok::<(), lbcf_conformance::output::WrongOutput>(())
 //! ```
 
+mod badge;
 mod color;
 mod curl;
 mod destination;
@@ -20,9 +21,10 @@ mod json;
 mod junit;
 mod markdown;
 mod parts;
+mod published;
 mod text;
-mod yaml;
 
+pub use badge::badge;
 pub use color::Color;
 pub use curl::curl_of;
 pub(crate) use curl::word;
@@ -32,8 +34,8 @@ pub use destination::{CannotWrite, Output, step_summary};
 pub use exchange::{REQUEST_KEPT, RESPONSE_KEPT, excerpt};
 pub use format::{Format, Show, WrongOutput};
 pub use json::{read, schema};
+pub use published::{ConformanceReport, ProfileReport, ReportKind, ReportVersion, RuleResult};
 pub use text::{one_line, shown, visible};
-pub use yaml::{ConformanceReport, ProfileReport, Statistics};
 
 pub(crate) use color::Paint;
 pub(crate) use text::glance;
@@ -61,7 +63,7 @@ pub fn render(report: &Report, format: Format, show: &Show) -> Result<String, Ca
         Format::Junit => junit::render(report, show.policy).map_err(|e| e.to_string()),
         Format::Markdown => Ok(markdown::render(report, show.policy)),
         Format::Github => Ok(github::render(report, show.policy)),
-        Format::Yaml => yaml::render(report, show.policy).map_err(|e| e.to_string()),
+        Format::Report => published::render(report, show.policy).map_err(|e| e.to_string()),
     };
     text.map_err(|problem| CannotRender { format, problem })
 }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub struct Report {
     /// The version of the kit, that of the crate `lbcf-conformance`.
     pub suite_version: String,
-    /// The tested edition of the specification.
+    /// The tested version of the specification.
     pub spec_version: String,
     /// The start of the run, such as `2026-01-31T12:00:00Z`.
     #[schemars(extend("format" = "date-time"))]
@@ -24,6 +24,9 @@ pub struct Report {
     pub ms: u64,
     /// The driver that was tested, from the fixture's `driver`.
     pub driver: DriverInfo,
+    /// The version and the features that the driver named; absent if no check called `healthz`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub healthz: Option<Announcement>,
     /// Determines names and orders: runs with the same seed are the same.
     pub seed: u64,
     /// The profile: `core`, `async`, `dryrun`, `pod-deregister` or `all`.
@@ -82,16 +85,28 @@ pub struct DriverInfo {
     pub url: String,
 }
 
-/// The status of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
+/// The description of a driver in its response to `healthz`, as controllers read it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Announcement {
+    /// The version of the specification that the driver follows, such as `1`; absent if it names none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub specification: String,
+    /// The optional features of the wire that the driver has, such as `cancel` or `pages`.
+    pub features: Vec<String>,
+}
+
+named! {
+    /// The status of a check.
+    Status (3),
+    /// The word in reports.
+    name;
     /// The driver follows the rule.
-    Passed,
+    Passed = "passed",
     /// The driver breaks the rule.
-    Failed,
+    Failed = "failed",
     /// The rule was not tested.
-    Skipped,
+    Skipped = "skipped",
 }
 
 /// Why a check was skipped.

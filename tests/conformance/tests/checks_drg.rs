@@ -2,6 +2,7 @@
 
 use crate::bent::*;
 use axum::Router;
+use lbcf_conformance::report::SkipKind;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -58,6 +59,7 @@ async fn drivers_without_the_feature_are_not_judged() {
         });
         let report = judged(without, fixture(), ID).await;
         assert_eq!(passed(&report), [""; 0]);
+        assert_eq!(result(&report, ID).skip, Some(SkipKind::NotApplicable));
         let reason = &result(&report, ID).reason;
         assert!(
             reason.contains("does not name the feature cancel"),

@@ -219,3 +219,37 @@ async fn secrets_are_in_no_output() {
         "{all}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn published_reports_are_compared_and_shown_as_badges() {
+    let url = serve(lbcf_driver_sdk::server::router(Yes)).await;
+    let folder = Folder::new();
+    let mut args = vec!["run", "--url", &url, "--only", "WIRE,HLTH"];
+    args.extend(["--output", "report=old.yaml", "--report", "same.yaml"]);
+    assert_eq!(folder.run(&args).await.status.code(), Some(0));
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let new = read("old.yaml").replacen("result: passed", "result: failed", 1);
+    let new = new.replace("specVersion: \"1\"", "specVersion: \"2\"");
+    std::fs::write(folder.join("new.yaml"), new).unwrap();
+
+    for (command, code, line) in [
+        ("diff old.yaml same.yaml", 0, "0 regressions in 0 changes"),
+        ("diff old.yaml new.yaml", 1, "✗ HLTH-01  MUST    failed "),
+        ("diff new.yaml old.yaml", 0, "- HLTH-01  MUST    passed "),
+        (
+            "diff old.yaml new.yaml",
+            1,
+            "OLD is about version 1 of the specification, NEW about version 2\n",
+        ),
+        ("diff old.yaml no.yaml", 2, "no.yaml: no such file"),
+        ("badge new.yaml", 0, "<title>LBCF 2: "),
+        ("badge new.yaml --output b.svg", 0, ""),
+        ("badge new.yaml --output /no/b.svg", 2, "--output: "),
+    ] {
+        let run = folder.run(&command.split(' ').collect::<Vec<_>>()).await;
+        let output = text(&run.stdout) + &text(&run.stderr);
+        assert_eq!(run.status.code(), Some(code), "{command}: {output}");
+        assert!(output.contains(line), "{command}: {output}");
+    }
+    assert!(read("b.svg").starts_with("<svg "));
+}

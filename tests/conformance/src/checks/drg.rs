@@ -2,6 +2,7 @@
 
 use super::lst::listed;
 use super::prelude::*;
+use crate::report::SkipKind;
 use lbcf_driver_sdk::webhook::HealthzResponse;
 
 pub(super) const CHECKS: &[&Check] = &[
@@ -174,8 +175,8 @@ check! { DRG_09 = drg_09, Drg, observer Improves, needs [LoadBalancer, Backend],
 
 async fn drg_09(lab: &Lab) -> CheckOutcome {
     if !cancels(&lab.call(&healthz()).await) {
-        let reason = "healthz does not name the feature cancel";
-        return Err(CheckError::Skipped(reason.to_owned()));
+        let reason = "healthz does not name the feature cancel".to_owned();
+        return Err(CheckError::NotRun(SkipKind::NotApplicable, reason));
     }
     // What goes on in spite of the cancellation may take as long as a usual deregistration.
     let (lb, usual) = lab.given_registered_backend().await?;

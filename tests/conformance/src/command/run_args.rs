@@ -92,7 +92,7 @@ pub struct RunArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// Write a report: human, json, junit, markdown, github or yaml; may be repeated
+    /// Write a report: human, json, junit, markdown, github or report; may be repeated
     #[arg(long = "output", value_name = "FORMAT=PATH", value_delimiter = ',')]
     pub outputs: Vec<Output>,
 
@@ -100,7 +100,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
 
-    /// Write a YAML report for publication
+    /// Write the report for publication, as --output report=FILE
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
@@ -154,7 +154,8 @@ impl OutputArgs {
         let to = |format, path| Output { format, path };
         let mut outputs = Vec::from_iter(self.format.map(|format| to(format, None)));
         outputs.extend(self.outputs.iter().cloned());
-        outputs.extend(self.report.clone().map(|path| to(Format::Yaml, Some(path))));
+        let report = self.report.clone();
+        outputs.extend(report.map(|path| to(Format::Report, Some(path))));
         for (index, output) in outputs.iter().enumerate() {
             if let Some(other) = outputs[..index].iter().find(|o| o.path == output.path) {
                 let (one, two, place) = (other.format, output.format, output.place());

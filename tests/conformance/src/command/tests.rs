@@ -114,11 +114,11 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
         (&["--known-failures", "/nonexistent/k"], "/nonexistent/k"),
         (
             &["--output", "json=r", "--output", "yaml=r"],
-            "json and yaml both go to r",
+            "json and report both go to r",
         ),
         (
             &["--format", "json", "--output", "yaml"],
-            "json and yaml both go to standard output",
+            "json and report both go to standard output",
         ),
         (
             &["--output", "json=/nonexistent/r"],
@@ -224,7 +224,7 @@ fn people_get_standard_output_unless_others_do() {
     assert_eq!(of(&["--output", "json=-"]), ["json"]);
     assert_eq!(
         of(&["--format", "junit", "--report", "r"]),
-        ["junit", "yaml=r"]
+        ["junit", "report=r"]
     );
 }
 

@@ -2,9 +2,10 @@
 
 use crate::check::Check;
 use crate::outcome::{CheckError, CheckOutcome, Failure};
-use crate::report::{CheckResult, FailureReport, Report, SkipKind, Status, Summary};
+use crate::report::{Announcement, CheckResult, FailureReport, Report, SkipKind, Status, Summary};
 use crate::run::{Run, StopReason};
 use crate::settings::Profile;
+use lbcf_driver_sdk::webhook::HealthzResponse;
 use std::time::Duration;
 
 #[derive(Debug)]
@@ -63,6 +64,7 @@ pub(super) fn report(
             url,
             ..run.fixture.driver.clone()
         },
+        healthz: announcement(run),
         seed: run.settings.seed,
         profile: profile.to_owned(),
         observer: run.observer.is_some(),
@@ -78,6 +80,19 @@ pub(super) fn report(
         unreachable: stopped.as_ref().and_then(StopReason::unreachable),
         observer_failures: run.observer_failures(),
     }
+}
+
+/// The version and the features in the last valid response to `healthz`.
+fn announcement(run: &Run) -> Option<Announcement> {
+    let healthz: HealthzResponse = run.record.all().iter().rev().find_map(|exchange| {
+        let is_healthz = exchange.webhook == Some("healthz");
+        let received = exchange.outcome.as_ref().ok().filter(|_| is_healthz)?;
+        serde_json::from_slice(&received.body).ok()
+    })?;
+    Some(Announcement {
+        specification: healthz.specification,
+        features: healthz.features,
+    })
 }
 
 /// The result of a check, before the results of all others are known.

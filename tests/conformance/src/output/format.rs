@@ -19,8 +19,9 @@ named! {
     Markdown = "markdown",
     /// Workflow commands for GitHub's annotations.
     Github = "github",
-    /// The document for publication: `--report`.
-    Yaml = "yaml",
+    /// The document for publication, in YAML: `--report`.
+    #[value(alias = "yaml")]
+    Report = "report",
 }
 
 /// The options of a format.
@@ -67,7 +68,7 @@ impl Show {
 pub enum WrongOutput {
     /// The format is none of the supported ones.
     #[error(
-        "unknown format {0:?}: allowed are human, json, junit, markdown, github and yaml, each alone \
+        "unknown format {0:?}: allowed are human, json, junit, markdown, github and report, each alone \
          for standard output or as FORMAT=PATH"
     )]
     Format(String),

@@ -2,6 +2,7 @@
 
 use crate::classification::Feature;
 use crate::report::{Report, SkipKind};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -9,13 +10,13 @@ pub(super) fn render(report: &Report) -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(report).map(|text| text + "\n")
 }
 
-/// The JSON Schema (draft 2020-12) of the report: `tests/conformance/schema/report.schema.json`.
+/// The JSON Schema (draft 2020-12) of a [`Report`] or a
+/// [`ConformanceReport`](super::ConformanceReport), as in `tests/conformance/schema/`.
 ///
 /// It allows additional fields, because later versions may add some.
-pub fn schema() -> Value {
-    let mut schema = schemars::schema_for!(Report).to_value();
+pub fn schema<T: JsonSchema>() -> Value {
+    let mut schema = schemars::schema_for!(T).to_value();
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
-    schema["title"] = "Report of lbcf conformance".into();
     schema
 }
 

@@ -1,6 +1,6 @@
 //! Markdown for the summary of a GitHub workflow.
 
-use super::parts::{about, by_group, driver, duration};
+use super::parts::{about, by_group, driver, duration, html};
 use super::text::{one_line, shown, visible};
 use crate::report::{CheckResult, FailurePolicy, Outcome, Report, Status};
 use std::fmt::Write as _;
@@ -142,12 +142,6 @@ fn code(content: &str) -> String {
 fn longest_run(text: &str) -> usize {
     let is_tick = |c: char| c == '`';
     text.split(|c| !is_tick(c)).map(str::len).max().unwrap_or(0)
-}
-
-fn html(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }
 
 /// Escapes Markdown, on one line.

@@ -25,6 +25,13 @@ pub(super) fn about(group: &str) -> &'static str {
     known.map_or("", Group::about)
 }
 
+/// The text within an element of HTML or XML.
+pub(super) fn html(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
 /// The names of the features.
 pub(super) fn features(report: &Report) -> Vec<&'static str> {
     let features = report.features.iter();

@@ -12,7 +12,7 @@ const FILES: [(Format, &str); 6] = [
     (Format::Junit, "report.xml"),
     (Format::Markdown, "report.md"),
     (Format::Github, "report.github"),
-    (Format::Yaml, "report.yaml"),
+    (Format::Report, "report.yaml"),
 ];
 
 fn folder(sample: &str) -> PathBuf {
@@ -194,7 +194,9 @@ fn an_output_is_a_format_and_a_place() {
     for (text, format, path) in [
         ("human", Format::Human, None),
         ("json=-", Format::Json, None),
-        ("yaml=a=b/c.yaml", Format::Yaml, Some("a=b/c.yaml")),
+        ("report=a=b/c.yaml", Format::Report, Some("a=b/c.yaml")),
+        // The name before there was a command for it.
+        ("yaml=c.yaml", Format::Report, Some("c.yaml")),
     ] {
         let output: Output = text.parse().unwrap();
         assert_eq!(
@@ -211,7 +213,7 @@ fn an_output_is_a_format_and_a_place() {
         ("JSON", "unknown format \"JSON\""),
         ("xml=a", "unknown format \"xml\""),
         ("=a", "unknown format \"\""),
-        ("yaml=", "yaml= has no path: allowed are yaml=PATH"),
+        ("report=", "report= has no path: allowed are report=PATH"),
     ] {
         let error = text.parse::<Output>().unwrap_err().to_string();
         assert!(error.starts_with(problem), "{error}");

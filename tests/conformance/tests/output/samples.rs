@@ -3,8 +3,8 @@
 use lbcf_conformance::check::{Feature, Level};
 use lbcf_conformance::checks;
 use lbcf_conformance::report::{
-    CheckResult, DriverInfo, ExchangeReport, FailurePolicy, FailureReport, Report, SkipKind,
-    Status, Summary,
+    Announcement, CheckResult, DriverInfo, ExchangeReport, FailurePolicy, FailureReport, Report,
+    SkipKind, Status, Summary,
 };
 use std::collections::BTreeMap;
 
@@ -28,6 +28,7 @@ fn report(results: Vec<CheckResult>) -> Report {
             url: "http://127.0.0.1:8080/lbcf".to_owned(),
             ..DriverInfo::default()
         },
+        healthz: None,
         seed: 7,
         profile: "core".to_owned(),
         observer: false,
@@ -252,6 +253,10 @@ pub(super) fn sample() -> Report {
             contact: vec!["@acme/lb".to_owned()],
             url: "http://127.0.0.1:8080/lbcf".to_owned(),
         },
+        healthz: Some(Announcement {
+            specification: "1".to_owned(),
+            features: vec!["cancel".to_owned(), "pages".to_owned()],
+        }),
         features: vec![Feature::Async, Feature::PodBackends],
         profile: "async".to_owned(),
         seed: 4_242,

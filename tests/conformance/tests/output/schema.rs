@@ -1,43 +1,54 @@
-//! The published schema is the report's, and reports of later versions can be read.
+//! The published schemas are those of the reports, and reports of later versions can be read.
 
 use super::samples;
 use lbcf_conformance::check::Feature;
-use lbcf_conformance::output::{read, schema};
-use lbcf_conformance::report::{SkipKind, Status};
+use lbcf_conformance::output::{ConformanceReport, read, schema};
+use lbcf_conformance::report::{Report, SkipKind, Status};
 use serde_json::{Value, json};
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/report.schema.json");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/");
 
-#[test]
-fn published_schema_is_up_to_date() {
-    let generated = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
-    if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        std::fs::write(FILE, &generated).unwrap();
-    }
-    let checked_in = std::fs::read_to_string(FILE).unwrap_or_default();
-    assert!(
-        checked_in == generated,
-        "schema/report.schema.json is out of date; rewrite it with\n\
-         UPDATE_SCHEMA=1 cargo test -p lbcf-conformance output"
-    );
+/// The schemas by their files, and their members that are times.
+fn schemas() -> [(&'static str, &'static str, Value); 2] {
+    let published = schema::<ConformanceReport>();
+    [
+        ("report", "started", schema::<Report>()),
+        ("conformance-report", "date", published),
+    ]
 }
 
 #[test]
-fn schema_describes_all_fields() {
-    let schema = schema();
-    assert_eq!(
-        schema["$schema"],
-        "https://json-schema.org/draft/2020-12/schema"
-    );
-    assert_eq!(schema["properties"]["started"]["format"], "date-time");
+fn published_schemas_are_up_to_date() {
+    for (name, _, schema) in schemas() {
+        let file = format!("{FOLDER}{name}.schema.json");
+        let generated = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write(&file, &generated).unwrap();
+        }
+        let checked_in = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(
+            checked_in == generated,
+            "{file} is out of date; rewrite it with\n\
+             UPDATE_SCHEMA=1 cargo test -p lbcf-conformance output"
+        );
+    }
+}
+
+#[test]
+fn schemas_describe_all_fields() {
+    let draft = "https://json-schema.org/draft/2020-12/schema";
     let mut wordless = Vec::new();
-    let definitions = schema["$defs"].as_object().unwrap().iter();
-    for (name, definition) in definitions.chain([(&"Report".to_owned(), &schema)]) {
-        assert!(definition["description"].is_string(), "{name}");
-        assert_ne!(definition["additionalProperties"], json!(false), "{name}");
-        for (field, text) in definition["properties"].as_object().into_iter().flatten() {
-            if !text["description"].is_string() {
-                wordless.push(format!("{name}.{field}"));
+    for (report, time, schema) in schemas() {
+        assert_eq!(schema["$schema"], draft);
+        assert_eq!(schema["properties"][time]["format"], "date-time");
+        let definitions = schema["$defs"].as_object().unwrap().iter();
+        for (name, definition) in definitions.chain([(&report.to_owned(), &schema)]) {
+            assert!(definition["description"].is_string(), "{name}");
+            assert_ne!(definition["additionalProperties"], json!(false), "{name}");
+            for (field, text) in definition["properties"].as_object().into_iter().flatten() {
+                if !text["description"].is_string() {
+                    wordless.push(format!("{name}.{field}"));
+                }
             }
         }
     }

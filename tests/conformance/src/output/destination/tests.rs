@@ -66,7 +66,7 @@ fn errors_name_format_and_file_and_leave_nothing() {
     let error = write(Format::Junit, &missing, "x").unwrap_err().to_string();
     let start = format!("cannot write the junit report to {}: ", missing.display());
     assert!(error.starts_with(&start), "{error}");
-    let error = write(Format::Yaml, folder.0.path(), "x").unwrap_err();
+    let error = write(Format::Report, folder.0.path(), "x").unwrap_err();
     assert_eq!(error.source.kind(), ErrorKind::IsADirectory);
     assert_eq!(folder.names(), Vec::<String>::new());
 }

@@ -41,6 +41,7 @@ fn report(results: Vec<CheckResult>, left_behind: &[&str]) -> Report {
         started: String::new(),
         ms: 0,
         driver: super::super::DriverInfo::default(),
+        healthz: None,
         seed: 0,
         profile: String::new(),
         observer: false,
