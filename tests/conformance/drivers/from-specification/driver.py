@@ -84,8 +84,8 @@ def judge_pod_deregister(request):
 def create_load_balancer(request):
     check_load_balancer(request)
     identity = load_balancer_id(request)
-    if identity not in cloud and not request.get("dryRun"):
-        cloud[identity] = {"attributes": get(request, "attributes", dict), "backends": {}}
+    if not request.get("dryRun"):  # a repeated call may have other attributes
+        cloud.setdefault(identity, {"backends": {}})["attributes"] = get(request, "attributes", dict)
     return {"lbInfo": {"id": identity, "address": identity + ".lb.example"}}
 
 def ensure_load_balancer(request):
