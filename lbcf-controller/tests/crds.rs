@@ -258,3 +258,21 @@ fn d21_labels_beside_the_selector_reach_admission() {
         );
     }
 }
+
+#[test]
+fn d47_d102_the_openapi_document_limits_what_the_kinds_limit() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../openapi/lbcf-webhooks.json");
+    let document: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let schemas = &document["components"]["schemas"];
+    let of_user = &schema("LoadBalancer")["properties"]["spec"]["properties"]["attributes"];
+    let parameters = &schemas["EnsureBackendRequest"]["properties"]["parameters"];
+    assert_eq!(parameters["maxProperties"], of_user["maxProperties"]);
+    let described = parameters["description"].to_string();
+    let value = of_user["additionalProperties"]["maxLength"].to_string();
+    assert!(described.contains("253 characters") && described.contains(&value));
+    let address = &schema("BackendGroup")["properties"]["spec"]["properties"]["static"]["items"];
+    for of in ["EnsureBackendRequest", "GenerateBackendAddrResponse"] {
+        let documented = &schemas[of]["properties"]["backendAddr"];
+        assert_eq!(documented["maxLength"], address["maxLength"], "{of}");
+    }
+}

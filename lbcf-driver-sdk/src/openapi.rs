@@ -10,9 +10,12 @@
 //! ```
 
 mod examples;
+mod kubernetes;
+mod limits;
 mod map_schema;
 mod of_driver;
 
+pub(crate) use kubernetes::{NodeAddress, Pod, Service};
 pub use of_driver::document_for;
 
 use crate::specification::{Rule, rules, rules_of};
@@ -82,6 +85,7 @@ pub fn document() -> OpenApi {
     let mut paths = Paths::new();
     let mut schemas = Schemas::new();
     add_webhooks(&mut paths, &mut schemas);
+    limits::add(&mut schemas);
 
     let mut components = ComponentsBuilder::new()
         .schemas_from_iter(schemas)
@@ -89,6 +93,12 @@ pub fn document() -> OpenApi {
     for (_, name, description) in ERRORS {
         components = components.response(name, error_response(description));
     }
+    components = components.response(
+        "NoResponse",
+        Response::new(
+            "No response of the driver, but of what is in between. The call is repeated.",
+        ),
+    );
     let mut document = OpenApi::new(info, paths);
     document.extensions = Some(rule_ids(&general));
     document.components = Some(components.build());
@@ -115,8 +125,8 @@ where
     let response = ResponseBuilder::new()
         .description(match class {
             Class::Health => "Whether the driver is healthy.",
-            Class::Verdict => "The decision: yes or no.",
-            Class::Operation => "The state of the operation: done, failed or still running.",
+            Class::Verdict => "The decision: yes or no. With no, `msg` says why.",
+            Class::Operation => "The state of the operation: done, failed or still running. With `Fail`, `msg` says why.",
         })
         .content(
             JSON,
@@ -138,6 +148,7 @@ where
     for (status, name, _) in ERRORS {
         operation = operation.response(status, Ref::from_response_name(name));
     }
+    operation = operation.response("default", Ref::from_response_name("NoResponse"));
     let mut path = PathItem::new(HttpMethod::Post, operation);
     if class == Class::Health {
         path.get = path.post.clone().map(|mut probe| {

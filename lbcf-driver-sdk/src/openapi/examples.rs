@@ -53,9 +53,9 @@ fn key(summary: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::EXAMPLES;
-    use crate::webhook::{self, Webhook, for_each_webhook};
+    use crate::webhook::{self, Class, Webhook, for_each_webhook};
     use crate::wire;
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     fn are_as_written<W: Webhook>() {
         let examples = &EXAMPLES[W::INFO.name];
@@ -85,5 +85,28 @@ mod tests {
     fn b151_each_webhook_has_examples_that_the_types_read_and_write() {
         for_each_webhook!(each);
         assert_eq!(EXAMPLES.len(), webhook::ALL.len());
+    }
+
+    #[test]
+    fn b151_each_outcome_of_each_webhook_has_an_example() {
+        for webhook in webhook::ALL {
+            let (member, outcomes) = match webhook.class {
+                Class::Health => ("healthy", json!([true, false])),
+                Class::Verdict => ("succ", json!([true, false])),
+                Class::Operation => ("status", json!(["Succ", "Fail", "Running"])),
+            };
+            let responses = &EXAMPLES[webhook.name]["response"];
+            for outcome in outcomes.as_array().unwrap() {
+                let has = responses.values().any(|it| it[member] == *outcome);
+                assert!(has, "{}: {outcome}", webhook.name);
+            }
+            let has_reason = responses.values().any(|it| it["reason"].is_string());
+            assert_eq!(
+                has_reason,
+                webhook.class == Class::Operation,
+                "{}",
+                webhook.name
+            );
+        }
     }
 }

@@ -44,7 +44,7 @@ impl BackendType {
 #[serde(rename_all = "camelCase")]
 pub struct PodBackend {
     /// The pod, whole, as an object; a JSON string is read too.
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Pod))]
     pub pod: KubernetesObject,
     /// The port to register.
     pub port: BackendPort,
@@ -56,14 +56,15 @@ pub struct PodBackend {
 #[serde(rename_all = "camelCase", from = "ServiceOnTheWire")]
 pub struct ServiceBackend {
     /// The service, whole, as an object; a JSON string is read too.
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Service))]
     pub service: KubernetesObject,
     /// The port to register.
     pub port: BackendPort,
     /// The name of the node.
+    #[cfg_attr(feature = "openapi", schema(required = false))]
     pub node_name: String,
     /// The node's addresses; `nodeAddress` is read too.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
+    #[cfg_attr(feature = "openapi", schema(required = false, value_type = Vec<crate::openapi::NodeAddress>))]
     pub node_addresses: Vec<NodeAddress>,
 }
 
@@ -124,17 +125,19 @@ pub struct ValidateBackend<I = StringMap, P = StringMap, O = StringMap> {
     pub name: String,
     /// The kind of the group's backends.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub backend_type: BackendType,
     /// The load balancer's identity; empty until it is created.
     #[serde(default, with = "crate::wire::nullable_map")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+    #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub lb_info: I,
     /// Tells a creation of the group from an update.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub operation: Operation,
     /// The parameters with which backends are registered.
     #[serde(default, with = "crate::wire::nullable_map")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+    #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub parameters: P,
     /// The parameters before the update. The original controller writes `OldParameters`, others write both;
     /// either is read.
@@ -179,7 +182,7 @@ operation_request! {
     {
         /// The load balancer's identity.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_info: I,
         /// The load balancer's attributes.
         #[serde(default, with = "crate::wire::nullable_map")]
@@ -191,9 +194,11 @@ operation_request! {
         pub parameters: P,
         /// The backend, if it is a pod.
         #[serde(default)]
+        #[cfg_attr(feature = "openapi", schema(required))]
         pub pod_backend: Option<PodBackend>,
         /// The backend, if it is a service's node port.
         #[serde(default)]
+        #[cfg_attr(feature = "openapi", schema(required))]
         pub service_backend: Option<ServiceBackend>,
         /// The backend, if it is an endpoint of a service. An endpoint that is a pod is in `podBackend`
         /// too; one without a pod, such as an address outside of the cluster, is only here.
@@ -205,9 +210,10 @@ operation_request! {
 operation_response! {
     /// The address of the backend.
     GenerateBackendAddrResponse => String {
-        /// The address: opaque to the controller, not empty, at most 1,024 characters, and none of them a control
-        /// character.
+        /// The address, which `Succ` needs: opaque to the controller, not empty, at most 1,024 characters, and none of
+        /// them a control character.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "String::is_empty")]
+        #[cfg_attr(feature = "openapi", schema(max_length = 1024))]
         backend_addr: String
     }
 }
@@ -220,19 +226,19 @@ operation_request! {
     {
         /// The load balancer's identity.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_info: I,
         /// The backend's address, as returned by `generateBackendAddr`.
         #[serde(default, deserialize_with = "crate::wire::null_as_default")]
-        #[cfg_attr(feature = "openapi", schema(value_type = String))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = String, min_length = 1, max_length = 1024))]
         pub backend_addr: B,
         /// The desired parameters; `null` or a missing field is an empty map.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub parameters: P,
         /// The map that the last successful call returned.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub injected_info: StringMap,
     }
 }
@@ -255,19 +261,19 @@ operation_request! {
     {
         /// The load balancer's identity.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_info: I,
         /// The backend's address, as returned by `generateBackendAddr`.
         #[serde(default, deserialize_with = "crate::wire::null_as_default")]
-        #[cfg_attr(feature = "openapi", schema(value_type = String))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = String, min_length = 1, max_length = 1024))]
         pub backend_addr: B,
         /// The parameters in the BackendRecord; `null` or a missing field is an empty map.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub parameters: P,
         /// The map that the last successful `ensureBackend` returned.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub injected_info: StringMap,
         /// When the controller first requested this deregistration, in RFC 3339: the same in every call about
         /// it, also of another controller process, so that a driver which returns `Running` while

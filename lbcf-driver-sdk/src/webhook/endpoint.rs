@@ -33,9 +33,11 @@ pub struct EndpointBackend {
     pub address: String,
     /// The port at the address, 1 to 65535.
     #[serde(default, deserialize_with = "crate::wire::whole_number")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 65535))]
     pub port: i32,
-    /// The protocol; absent means TCP.
+    /// The protocol: `TCP`, `UDP` or `SCTP`. Absent means TCP.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub protocol: Protocol,
     /// The type of the address: `IPv4`, `IPv6` or `FQDN`.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]

@@ -33,6 +33,7 @@ pub struct HealthzResponse {
         deserialize_with = "crate::wire::null_as_default",
         skip_serializing_if = "Vec::is_empty"
     )]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<String>>))]
     pub features: Vec<String>,
 }
 

@@ -13,10 +13,11 @@ operation_request! {
     {
         /// The load balancer's identity.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_info: I,
         /// The most backends of a response; 0 for all. Sent to drivers with the feature `pages`.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "crate::wire::is_zero")]
+        #[cfg_attr(feature = "openapi", schema(minimum = 0))]
         pub limit: i32,
         /// `continue` of the page before; empty for the first.
         #[serde(rename = "continue", default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "String::is_empty")]
@@ -30,6 +31,7 @@ operation_response! {
         /// Every backend that is registered, also those that were registered by hand or by other
         /// clusters.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<ListedBackend>>))]
         backends: Vec<ListedBackend>,
         /// Not empty if there are more: the next page is asked for with it. Opaque.
         #[serde(rename = "continue", default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "String::is_empty")]

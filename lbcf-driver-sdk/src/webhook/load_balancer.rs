@@ -36,14 +36,15 @@ pub struct ValidateLoadBalancer<S = StringMap, A = StringMap, O = StringMap> {
     pub name: String,
     /// Identifies the load balancer, or the parameters to create it.
     #[serde(default, with = "crate::wire::nullable_map")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+    #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub lb_spec: S,
     /// Tells a creation from an update.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub operation: Operation,
     /// Settings that do not identify the load balancer.
     #[serde(default, with = "crate::wire::nullable_map")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+    #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub attributes: A,
     /// The settings before the update.
     #[serde(
@@ -68,11 +69,11 @@ operation_request! {
     {
         /// Identifies the load balancer, or the parameters to create it.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_spec: S,
         /// Settings that do not identify the load balancer.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub attributes: A,
     }
 }
@@ -98,7 +99,7 @@ operation_request! {
         pub lb_info: I,
         /// The desired settings; `null` or a missing field is an empty map.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub attributes: A,
     }
 }
@@ -115,11 +116,11 @@ operation_request! {
     {
         /// The load balancer's identity; empty if it was never created.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_info: I,
         /// The load balancer's settings.
         #[serde(default, with = "crate::wire::nullable_map")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub attributes: A,
     }
 }

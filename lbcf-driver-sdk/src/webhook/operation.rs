@@ -123,9 +123,11 @@ macro_rules! operation_request {
             /// and the same in every call, also after parameters change. Suitable as a client token for
             /// creations.
             #[serde(rename = "recordID", default, deserialize_with = "crate::wire::null_as_default")]
+            #[cfg_attr(feature = "openapi", schema(required))]
             pub record_id: String,
             /// Different in each call, for logs.
             #[serde(rename = "retryID", default, deserialize_with = "crate::wire::null_as_default")]
+            #[cfg_attr(feature = "openapi", schema(required))]
             pub retry_id: String,
             /// True to check only and change nothing.
             #[serde(default, deserialize_with = "crate::wire::null_as_default")]
@@ -196,18 +198,20 @@ macro_rules! operation_response {
         pub struct $name {
             /// The state of the operation.
             pub status: $crate::webhook::Status,
-            /// The text for events and conditions.
+            /// The text for events and conditions, which `Fail` needs. 2,000 characters of it are shown.
             #[serde(default, deserialize_with = "crate::wire::null_as_default")]
             pub msg: String,
-            /// The least number of seconds until the next call; 0 leaves it to the controller.
-            /// Read as a number or a numeric string, written as a number.
+            /// The least number of seconds until the next call, for which 0 to 600 are reasonable; 0 leaves
+            /// it to the controller. Read as a number or a numeric string, written as a number.
             #[serde(
                 default,
                 skip_serializing_if = "crate::wire::is_zero",
                 deserialize_with = "crate::wire::whole_seconds"
             )]
+            #[cfg_attr(feature = "openapi", schema(minimum = 0))]
             pub min_retry_delay_in_seconds: i32,
-            /// With `Fail`: the class of the failure, one of [`Reason`]($crate::webhook::Reason)'s words, or empty.
+            /// With `Fail`: the class of the failure, such as `QuotaExceeded`, or empty. An unknown word means the
+            /// same as none.
             #[serde(
                 default,
                 skip_serializing_if = "String::is_empty",

@@ -6,8 +6,6 @@ use std::str::FromStr;
 
 /// The protocol of a port: written in capitals, read in any letter case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(rename_all = "UPPERCASE"))]
 pub enum Protocol {
     /// The Transmission Control Protocol, which is the default.
     #[default]
@@ -84,14 +82,17 @@ pub struct BackendPort {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 struct PortOnTheWire {
-    /// The number, 1 to 65535.
+    /// The number, 1 to 65535. 0 is what controllers of the earlier edition write if only `portNumber` is set.
     #[serde(default, deserialize_with = "crate::wire::whole_number")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 65535))]
     port: i32,
     /// The number again, for drivers of the earlier edition.
     #[serde(default, deserialize_with = "crate::wire::whole_number")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 65535))]
     port_number: i32,
-    /// The protocol; absent means TCP.
+    /// The protocol: `TCP`, `UDP` or `SCTP`, which may come in any letter case. Absent means TCP.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     protocol: Protocol,
 }
 
