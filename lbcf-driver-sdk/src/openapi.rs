@@ -10,17 +10,16 @@
 //! ```
 
 mod examples;
-mod kubernetes;
 mod limits;
 mod map_schema;
 mod of_driver;
 
-pub(crate) use kubernetes::{NodeAddress, Pod, Service};
 pub use of_driver::document_for;
 
-use crate::specification::{Rule, rules, rules_of};
+use crate::specification::{Rule, rules};
 use crate::webhook::{
-    self, BackendType, Class, Obligation, Operation, Webhook, WebhookInfo, for_each_webhook,
+    self, BackendType, Class, Obligation, Operation, SPECIFICATION, Webhook, WebhookInfo,
+    for_each_webhook,
 };
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{HttpMethod, OperationBuilder};
@@ -70,11 +69,10 @@ for_each_webhook!(rows);
 #[must_use]
 pub fn document() -> OpenApi {
     let general = rules_of_several();
-    let mut info = Info::new("LBCF webhooks", "v1beta1");
+    let mut info = Info::new("LBCF webhooks", SPECIFICATION);
     info.description = Some(
         "Served by an LBCF driver and called by an LBCF controller. Only status 200 is a response of the \
-         driver. Field names are read in any letter case, and null means empty. The whole is in \
-         specification.md; these rules concern several webhooks:"
+         driver. null means empty. The whole is in specification.md; these rules concern several webhooks:"
             .to_owned()
             + &rules_text(&general),
     );
@@ -164,17 +162,16 @@ where
 fn description(webhook: WebhookInfo) -> String {
     let repeated = match webhook.class {
         Class::Health => "",
-        Class::Verdict => {
-            "Called once, before the user's object is stored or a pod is deregistered. "
+        Class::Verdict if webhook.obligation == Obligation::OnRequest => {
+            "Called before pods that are not ready are deregistered. "
         }
-        // It changes nothing, so it is not repeated when something else changed.
+        Class::Verdict => "Called once, before the user's object is stored. ",
         Class::Operation if webhook.obligation == Obligation::Listed => {
             "Called until it succeeds, with the same recordID and with a new retryID. Each listing \
              has another recordID. "
         }
         Class::Operation => {
-            "Called until it succeeds, and whenever its parameters change, always with the same \
-             recordID and with a new retryID. "
+            "Called until it succeeds, always with the same recordID and with a new retryID. "
         }
     };
     let obligation = match webhook.obligation {
@@ -183,9 +180,17 @@ fn description(webhook: WebhookInfo) -> String {
         Obligation::Listed => {
             "Served by drivers whose LoadBalancerDriver lists it in spec.webhooks."
         }
-        Obligation::Optional => "Serving it is optional.",
+        Obligation::Optional => {
+            "Every driver serves it; of one that does not, the health is unknown."
+        }
     };
     format!("{repeated}{obligation}")
+}
+
+/// The rules about a webhook, which are in the group with its name.
+fn rules_of(webhook: &str) -> &'static [Rule] {
+    let group = rules::GROUPS.iter().find(|group| group.title == webhook);
+    group.map_or(&[], |group| group.rules)
 }
 
 /// The rules of no single webhook.

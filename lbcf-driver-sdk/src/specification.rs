@@ -4,7 +4,7 @@
 /// The rules, each by its name.
 pub mod rules;
 
-/// How binding a rule is, in the words of RFC 2119.
+/// A rule's force, in the words of RFC 2119.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// Without it controllers in the field retry indefinitely, lose an update, leave something behind, or
@@ -19,7 +19,7 @@ pub enum Level {
 pub struct Rule {
     /// Stable, such as `ENS-02`, and never used for another rule. Documents write `LBCF-ENS-02`.
     pub id: &'static str,
-    /// How binding it is.
+    /// Its force.
     pub level: Level,
     /// The rule, with the word of its level.
     pub sentence: &'static str,
@@ -28,7 +28,7 @@ pub struct Rule {
 /// The rules about one subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
-    /// What the rules' ids begin with, such as `ENS`.
+    /// The beginning of the rules' ids, such as `ENS`.
     pub prefix: &'static str,
     /// The name of a webhook, or a subject that concerns several.
     pub title: &'static str,
@@ -36,13 +36,6 @@ pub struct Group {
     pub rules: &'static [Rule],
     /// Why no check is possible, where none is.
     pub unchecked: Option<&'static str>,
-}
-
-/// The rules about a webhook, which are in the group with its name.
-#[cfg(feature = "openapi")]
-pub(crate) fn rules_of(webhook: &str) -> &'static [Rule] {
-    let group = rules::GROUPS.iter().find(|group| group.title == webhook);
-    group.map_or(&[], |group| group.rules)
 }
 
 #[cfg(test)]

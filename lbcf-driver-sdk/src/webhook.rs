@@ -17,6 +17,8 @@ mod load_balancer;
 mod operation;
 mod port;
 mod reason;
+#[cfg(feature = "openapi")]
+mod schemas;
 mod table;
 mod verdict;
 

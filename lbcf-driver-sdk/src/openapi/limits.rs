@@ -1,7 +1,6 @@
 //! Members that many requests and responses have: the sizes of maps and the defined reasons, which the types of Rust
 //! do not say.
 
-use super::Schemas;
 use crate::webhook::Reason;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{Object, Schema};
@@ -14,7 +13,7 @@ const VALUE: usize = 16 << 10;
 const RETURNED: usize = 64 << 10;
 
 /// Adds them to the members of all schemas.
-pub(super) fn add(schemas: &mut Schemas) {
+pub(super) fn add(schemas: &mut [(String, RefOr<Schema>)]) {
     for (name, schema) in schemas {
         let RefOr::T(Schema::Object(object)) = schema else {
             continue;

@@ -43,8 +43,8 @@ impl BackendType {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PodBackend {
-    /// The pod, whole, as an object; a JSON string is read too.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Pod))]
+    /// The pod, whole, as an object. The SDK reads a JSON string, too.
+    #[cfg_attr(feature = "openapi", schema(value_type = super::schemas::Pod))]
     pub pod: KubernetesObject,
     /// The port to register.
     pub port: BackendPort,
@@ -55,8 +55,8 @@ pub struct PodBackend {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", from = "ServiceOnTheWire")]
 pub struct ServiceBackend {
-    /// The service, whole, as an object; a JSON string is read too.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Service))]
+    /// The service, whole, as an object. The SDK reads a JSON string, too.
+    #[cfg_attr(feature = "openapi", schema(value_type = super::schemas::Service))]
     pub service: KubernetesObject,
     /// The port to register.
     pub port: BackendPort,
@@ -64,7 +64,7 @@ pub struct ServiceBackend {
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub node_name: String,
     /// The node's addresses; `nodeAddress` is read too.
-    #[cfg_attr(feature = "openapi", schema(required = false, value_type = Vec<crate::openapi::NodeAddress>))]
+    #[cfg_attr(feature = "openapi", schema(required = false, value_type = Vec<super::schemas::NodeAddress>))]
     pub node_addresses: Vec<NodeAddress>,
 }
 

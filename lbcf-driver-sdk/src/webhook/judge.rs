@@ -28,7 +28,7 @@ pub struct JudgePodDeregister {
     pub name: String,
     /// The pods that are neither ready nor being deleted.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
-    #[cfg_attr(feature = "openapi", schema(required, value_type = Vec<crate::openapi::Pod>))]
+    #[cfg_attr(feature = "openapi", schema(required, value_type = Vec<super::schemas::Pod>))]
     pub not_ready_pods: Vec<KubernetesObject>,
 }
 
@@ -37,7 +37,7 @@ verdict_response! {
     JudgePodDeregisterResponse => Vec<KubernetesObject> {
         /// Pods of the request that stay registered; their names and namespaces suffice.
         #[serde(default, deserialize_with = "crate::wire::null_as_default")]
-        #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<crate::openapi::Pod>>))]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<super::schemas::Pod>>))]
         do_not_deregister: Vec<KubernetesObject>
     }
 }

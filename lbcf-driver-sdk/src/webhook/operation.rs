@@ -119,8 +119,8 @@ macro_rules! operation_request {
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         #[serde(rename_all = "camelCase", bound(serialize = $written, deserialize = $read))]
         pub struct $name<$($map = $crate::webhook::StringMap),+ $(, $addr = String)?> {
-            /// Identifies the operation on one object, such as `ensureBackend(<uid>)`. It is opaque,
-            /// and the same in every call, also after parameters change. Suitable as a client token for
+            /// Identifies the operation on one object, such as `ensureBackend(<uid>)`. It is
+            /// the same in every call, also after parameters change. Suitable as a client token for
             /// creations.
             #[serde(rename = "recordID", default, deserialize_with = "crate::wire::null_as_default")]
             #[cfg_attr(feature = "openapi", schema(required))]

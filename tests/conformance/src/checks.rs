@@ -25,6 +25,7 @@ macro_rules! check {
     };
 }
 
+mod additions;
 mod asyn;
 mod bad;
 mod clb;
@@ -51,8 +52,9 @@ use crate::check::Check;
 
 /// Every check, in the order of reports.
 pub fn all() -> impl Iterator<Item = &'static Check> + Clone {
-    const GROUPS: [&[&Check]; 19] = [
+    const GROUPS: [&[&Check]; 20] = [
         wire::CHECKS,
+        additions::CHECKS,
         hlth::CHECKS,
         vlb::CHECKS,
         clb::CHECKS,

@@ -1,6 +1,7 @@
 //! listBackends: the backends of a load balancer, with which controllers find what was left over.
 
 use super::prelude::*;
+use crate::report::SkipKind;
 use lbcf_driver_sdk::webhook::{HealthzResponse, ListBackends};
 
 pub(super) const CHECKS: &[&Check] = &[
@@ -169,8 +170,8 @@ async fn lst_07(lab: &Lab) -> CheckOutcome {
     let health = lab.call(&healthz()).await;
     let features = health.field("features").and_then(Value::as_array);
     if !features.is_some_and(|features| features.iter().any(|it| it == HealthzResponse::PAGES)) {
-        lab.note("healthz does not name the feature pages");
-        return Ok(());
+        let reason = "healthz does not name the feature pages".to_owned();
+        return Err(CheckError::NotRun(SkipKind::NotApplicable, reason));
     }
     let lb = lab.given_new_load_balancer().await?;
     let other = lab.given_new_load_balancer().await?;

@@ -128,3 +128,19 @@ pub(super) fn first_problem(
 pub(super) fn object(received: &Received) -> Option<Map<String, Value>> {
     serde_json::from_slice(&received.body).ok()
 }
+
+/// Requires a response of the webhook's class, whatever its content.
+pub(super) fn is_valid(reply: &DriverReply, how: &str) -> CheckOutcome {
+    let webhook = reply.exchange.webhook.unwrap_or_default();
+    let is_valid = match class_of(webhook) {
+        Some(Class::Health) => reply.healthy().is_some(),
+        Some(Class::Verdict) => reply.decision().is_some(),
+        _ => reply.status().is_some(),
+    };
+    let expected = format!("a valid response of {webhook} {how}");
+    reply.check(is_valid, expected, reply.summary())
+}
+
+pub(super) fn excerpt(value: &Value) -> String {
+    value.to_string().chars().take(80).collect()
+}

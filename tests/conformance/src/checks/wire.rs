@@ -2,16 +2,16 @@
 
 use super::prelude::*;
 use super::tour::{
-    call_all_webhooks, called_webhooks, class_of, first_problem, object, valid_calls, verify_all,
-    webhook_calls, webhooks,
+    call_all_webhooks, called_webhooks, class_of, excerpt, first_problem, is_valid, object,
+    valid_calls, verify_all, webhook_calls, webhooks,
 };
+use http::HeaderValue;
 use http::header::CONTENT_TYPE;
-use http::{HeaderName, HeaderValue};
-use lbcf_driver_sdk::webhook::{Class, SPECIFICATION_HEADER};
+use lbcf_driver_sdk::webhook::Class;
 
 pub(super) const CHECKS: &[&Check] = &[
     &WIRE_01, &WIRE_02, &WIRE_03, &WIRE_04, &WIRE_05, &WIRE_06, &WIRE_07, &WIRE_08, &WIRE_09,
-    &WIRE_10, &WIRE_11, &WIRE_12, &WIRE_13, &WIRE_14, &WIRE_15,
+    &WIRE_10, &WIRE_11, &WIRE_12, &WIRE_13,
 ];
 
 check! { WIRE_01 = wire_01, Wire, runs Last,
@@ -354,18 +354,6 @@ fn all_calls(lb: &LoadBalancer, backend: &Backend) -> Vec<(WebhookCall, &'static
     ]
 }
 
-/// Requires a response of the webhook's class, whatever its content.
-fn is_valid(reply: &DriverReply, how: &str) -> CheckOutcome {
-    let webhook = reply.exchange.webhook.unwrap_or_default();
-    let is_valid = match class_of(webhook) {
-        Some(Class::Health) => reply.healthy().is_some(),
-        Some(Class::Verdict) => reply.decision().is_some(),
-        _ => reply.status().is_some(),
-    };
-    let expected = format!("a valid response of {webhook} {how}");
-    reply.check(is_valid, expected, reply.summary())
-}
-
 check! { WIRE_13 = wire_13, Wire, runs Last,
     why "It becomes the event, the condition or the rejection that users read. Without it they \
          cannot know what to change.",
@@ -392,65 +380,4 @@ fn delay(body: &Map<String, Value>) -> Option<(&String, &Value)> {
         body.iter()
             .find(|(name, _)| name.eq_ignore_ascii_case(DELAY))
     })
-}
-
-fn excerpt(value: &Value) -> String {
-    value.to_string().chars().take(80).collect()
-}
-
-check! { WIRE_14 = wire_14, Wire,
-    why "Controllers say which version of the specification they follow, and proxies and meshes \
-         add or change traces. A driver that rejects either works with some installations only.",
-    source "LBCF webhook specification, versions; W3C Trace Context",
-    typical "A middleware that parses traceparent and fails, or a version that is compared with a \
-             fixed text.",
-}
-
-async fn wire_14(lab: &Lab) -> CheckOutcome {
-    const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    let lb = lab.load_balancer();
-    for (version, trace) in [("1", TRACE), ("99", "not a trace"), ("", "")] {
-        for call in [healthz(), lb.validate()] {
-            let header = |name| HeaderName::from_static(name);
-            let request = lab
-                .request_of(&call)
-                .with(
-                    header(SPECIFICATION_HEADER),
-                    HeaderValue::from_static(version),
-                )
-                .with(header("traceparent"), HeaderValue::from_static(trace));
-            let reply = lab
-                .send(&request, call.webhook(), RequestKind::Unusual)
-                .await;
-            let since = format!("with LBCF-Specification {version:?} and traceparent {trace:?}");
-            is_valid(&reply, &since)?;
-        }
-    }
-    Ok(())
-}
-
-check! { WIRE_15 = wire_15, Wire, runs Last,
-    why "The controller acts by the reason: it creates a load balancer again, or waits for long. \
-         With another type it cannot read the response at all.",
-    source "LBCF webhook specification, reasons; d109",
-    typical "A status code as the reason, or the reason of an earlier failure beside Succ.",
-}
-
-async fn wire_15(lab: &Lab) -> CheckOutcome {
-    let expected = "a reason that is a text, beside the status Fail, or none";
-    verify_all(lab, expected, |webhook, received| {
-        if class_of(webhook)? != Class::Operation {
-            return None;
-        }
-        let body = object(received)?;
-        let reason = in_any_case(&body, "reason").filter(|value| !value.is_null())?;
-        let status = in_any_case(&body, "status")?.as_str()?;
-        match reason.as_str() {
-            Some("") => None,
-            Some(_) if status == "Fail" => None,
-            Some(reason) => Some(format!("reason {reason:?} with status {status}")),
-            None => Some(format!("reason is {}", excerpt(reason))),
-        }
-    })
-    .await
 }

@@ -1,7 +1,6 @@
-//! Objects of Kubernetes in the document: `kubernetes.json` names what drivers need most of, and the objects have
-//! the rest, too. [`KubernetesObject`](crate::webhook::KubernetesObject) reads the same members.
+//! Objects of Kubernetes in the OpenAPI document: `schemas.json` names what drivers need most of, and the objects have
+//! the rest, too. [`KubernetesObject`](super::KubernetesObject) reads the same members.
 
-use super::Schemas;
 use std::collections::BTreeMap;
 use utoipa::openapi::schema::{AdditionalProperties, Object, Schema, SchemaType};
 use utoipa::openapi::{ObjectBuilder, RefOr};
@@ -10,7 +9,7 @@ use utoipa::{PartialSchema, ToSchema};
 fn schemas() -> BTreeMap<String, RefOr<Schema>> {
     // The document's drift test would fail if the file could not be read.
     let mut objects: BTreeMap<String, Object> =
-        serde_json::from_str(include_str!("kubernetes.json")).unwrap_or_default();
+        serde_json::from_str(include_str!("schemas.json")).unwrap_or_default();
     for object in objects.values_mut() {
         // A schema of anything: with `true` generators for Rust drop the members that have no name.
         let anything = ObjectBuilder::new().schema_type(SchemaType::AnyValue);
@@ -33,7 +32,7 @@ macro_rules! described_in_the_file {
             }
 
             impl ToSchema for $name {
-                fn schemas(all: &mut Schemas) {
+                fn schemas(all: &mut Vec<(String, RefOr<Schema>)>) {
                     all.extend(schemas());
                 }
             }

@@ -1,0 +1,65 @@
+//! Headers and members that version 1 has beyond the first edition, and that other drivers need not know.
+
+use super::prelude::*;
+use super::tour::{class_of, excerpt, is_valid, object, verify_all};
+use http::{HeaderName, HeaderValue};
+use lbcf_driver_sdk::webhook::{Class, SPECIFICATION_HEADER};
+
+pub(super) const CHECKS: &[&Check] = &[&WIRE_14, &WIRE_15];
+
+check! { WIRE_14 = wire_14, Wire,
+    why "Controllers say which version of the specification they follow, and proxies and meshes \
+         add or change traces. A driver that rejects either works with some installations only.",
+    source "LBCF webhook specification, versions; W3C Trace Context",
+    typical "A middleware that parses traceparent and fails, or a version that is compared with a \
+             fixed text.",
+}
+
+async fn wire_14(lab: &Lab) -> CheckOutcome {
+    const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let lb = lab.load_balancer();
+    for (version, trace) in [("1", TRACE), ("99", "not a trace"), ("", "")] {
+        for call in [healthz(), lb.validate()] {
+            let header = |name| HeaderName::from_static(name);
+            let request = lab
+                .request_of(&call)
+                .with(
+                    header(SPECIFICATION_HEADER),
+                    HeaderValue::from_static(version),
+                )
+                .with(header("traceparent"), HeaderValue::from_static(trace));
+            let reply = lab
+                .send(&request, call.webhook(), RequestKind::Unusual)
+                .await;
+            let since = format!("with LBCF-Specification {version:?} and traceparent {trace:?}");
+            is_valid(&reply, &since)?;
+        }
+    }
+    Ok(())
+}
+
+check! { WIRE_15 = wire_15, Wire, runs Last,
+    why "The controller acts by the reason: it creates a load balancer again, or waits for long. \
+         With another type it cannot read the response at all.",
+    source "LBCF webhook specification, reasons; d109",
+    typical "A status code as the reason, or the reason of an earlier failure beside Succ.",
+}
+
+async fn wire_15(lab: &Lab) -> CheckOutcome {
+    let expected = "a reason that is a text, beside the status Fail, or none";
+    verify_all(lab, expected, |webhook, received| {
+        if class_of(webhook)? != Class::Operation {
+            return None;
+        }
+        let body = object(received)?;
+        let reason = in_any_case(&body, "reason").filter(|value| !value.is_null())?;
+        let status = in_any_case(&body, "status")?.as_str()?;
+        match reason.as_str() {
+            Some("") => None,
+            Some(_) if status == "Fail" => None,
+            Some(reason) => Some(format!("reason {reason:?} with status {status}")),
+            None => Some(format!("reason is {}", excerpt(reason))),
+        }
+    })
+    .await
+}
