@@ -1,6 +1,6 @@
 //! Probes drivers: calls `healthz` and evaluates the response.
 
-use super::{DriverError, Drivers, PROBE_TIMEOUT, send, timeout_of};
+use super::{DriverError, Drivers, PROBE_TIMEOUT, call_span, send, timeout_of};
 use crate::api::{
     Condition, ConditionStatus, LoadBalancerDriver, ObjectKey, condition_types, reasons,
 };
@@ -12,6 +12,7 @@ use lbcf_driver_client::CallError;
 use lbcf_driver_sdk::webhook::{Healthz, HealthzResponse, Webhook};
 use std::collections::HashMap;
 use tokio::time::Instant;
+use tracing::Instrument;
 
 /// The finding of the last probe of a driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,6 +145,7 @@ impl Drivers {
             let client = self.client_of_leader(driver)?;
             send::<Healthz>(client, &key, &Healthz {}, timeout).await
         };
+        let call = call.instrument(call_span::<Healthz>(driver));
         let response = self.guard.run(call).await?;
         let health = DriverHealth::of(&response);
         let outcome = match &response {
