@@ -6,7 +6,7 @@
 mod health;
 pub(crate) mod one_call;
 
-pub(crate) use health::{DriverHealth, HealthResults};
+pub(crate) use health::{DriverAbilities, DriverHealth, HealthResults};
 pub(crate) use one_call::AddressLocks;
 
 use crate::api::names::SYSTEM_NAMESPACE;

@@ -59,7 +59,7 @@ fn b8_to_b44_d18_the_fields_are_the_documented_ones() {
     let table = "
         LoadBalancerDriver.spec: acceptDryRunCall driverType serviceClass url webhooks
         LoadBalancerDriver.spec.webhooks.[]: name timeout
-        LoadBalancerDriver.status: conditions features
+        LoadBalancerDriver.status: conditions features specification
         LoadBalancer.spec: attributes ensurePolicy lbDriver lbSpec scope
         LoadBalancer.spec.ensurePolicy: minPeriod policy
         LoadBalancer.status: conditions lastSyncedAttributes lastSyncedDigest lbInfo
