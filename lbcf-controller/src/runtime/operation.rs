@@ -1,6 +1,6 @@
 //! Reports about objects, and calls of the operations' webhooks: what their results mean for an object and its events.
 
-use crate::api::{Condition, LoadBalancerDriver, ObjectKey, reasons};
+use crate::api::{Condition, LoadBalancerDriver, ObjectKey};
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::{Regarding, Wait, WaitEvent, stored_since};
 use crate::drivers::{DriverError, call_span};
@@ -9,9 +9,8 @@ use crate::process::text::{in_full, of_driver};
 use crate::runtime::context::Context;
 use crate::runtime::memory::CallDigest;
 use crate::runtime::outcome::{Action, Error, OperationFailure};
-use lbcf_driver_sdk::webhook::{
-    EnsureBackend, EnsureLoadBalancer, OperationRequest, OperationResponse, Reason, Status, Webhook,
-};
+use crate::runtime::reason::{condition_message, condition_reason, pause};
+use lbcf_driver_sdk::webhook::{OperationRequest, OperationResponse, Status, Webhook};
 use std::time::Duration;
 use tracing::Instrument;
 
@@ -143,7 +142,8 @@ where
     let memory = &context.memory;
     let digest = || CallDigest::of::<W>(driver, &request);
     let remaining = operand.key.and_then(|key| memory.call_delay(key, digest));
-    if let Some(remaining) = remaining {
+    let pause = memory.pause_left(&ObjectKey::of(driver), operand.key);
+    if let Some(remaining) = remaining.max(pause) {
         return Err(Incomplete::NotCalled(Action::RequeueAfter(remaining)));
     }
     let call = context.drivers.call::<W>(driver, &request);
@@ -158,12 +158,13 @@ where
             context.end_wait(key, operand.regarding);
         }
     }
-    span.in_scope(|| conclude::<W>(operand, operation, result))
+    span.in_scope(|| conclude::<W>(operand, driver, operation, result))
 }
 
 /// Records the event about a call's result, and says what follows from it.
 fn conclude<W>(
     operand: Operand<'_>,
+    driver: &LoadBalancerDriver,
     operation: &str,
     result: Result<W::Response, DriverError>,
 ) -> Result<W::Response, Incomplete>
@@ -212,19 +213,15 @@ where
         Status::Fail => {
             tracing::warn!(msg = message, "the driver failed; retrying");
             record(Warning, "Failed", &format!("msg: {message}"));
-            let of = |name| webhook == name;
-            let reason = match response.failure_reason() {
-                Some(Reason::NotFound) if of(<EnsureLoadBalancer>::INFO.name) => {
-                    reasons::LOAD_BALANCER_GONE
-                }
-                Some(Reason::QuotaExceeded) if of(<EnsureBackend>::INFO.name) => {
-                    reasons::QUOTA_EXCEEDED
-                }
-                _ => reasons::OPERATION_FAILED,
-            };
+            let reason = response.failure_reason();
+            let poll_interval = context.options.poll_interval;
+            if let Some(pause) = pause(reason, retry_delay, poll_interval) {
+                let driver = ObjectKey::of(driver);
+                context.memory.pause(&driver, operand.key, pause);
+            }
             Err(Incomplete::Failed(OperationFailure {
-                reason,
-                message,
+                reason: condition_reason(webhook, reason),
+                message: condition_message(reason, message),
                 retry_delay,
             }))
         }
