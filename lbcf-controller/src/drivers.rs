@@ -6,7 +6,7 @@
 mod health;
 pub(crate) mod one_call;
 
-pub(crate) use health::{DriverHealth, HealthResults};
+pub(crate) use health::{DriverAbilities, DriverHealth, HealthResults};
 pub(crate) use one_call::AddressLocks;
 
 use crate::api::names::SYSTEM_NAMESPACE;
@@ -24,7 +24,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
-use tracing::Instrument;
+use tracing::{Instrument, Span, field};
 
 /// Counts of the calls of each webhook. Clones share them, so that they can outlive a controller.
 #[derive(Debug, Clone, Default)]
@@ -121,7 +121,7 @@ impl Drivers {
         }
     }
 
-    /// Calls a webhook of a driver once, as the leader.
+    /// Calls a webhook of a driver once, as the leader; in a [`call_span`].
     pub(crate) async fn call<W: Webhook>(
         &self,
         driver: &LoadBalancerDriver,
@@ -139,7 +139,8 @@ impl Drivers {
         request: &W,
     ) -> Result<W::Response, DriverError> {
         let client = self.client_of(driver)?;
-        self.call_by::<W>(client, driver, request).await
+        let call = self.call_by::<W>(client, driver, request);
+        call.instrument(call_span::<W>(driver)).await
     }
 
     async fn call_by<W: Webhook>(
@@ -237,14 +238,18 @@ async fn send<W: Webhook>(
     request: &W,
     timeout: Duration,
 ) -> Result<W::Response, DriverError> {
-    let webhook = W::INFO.name;
-    let span = tracing::info_span!("call", webhook, %driver);
-    let response = client.call_within::<W>(request, timeout).instrument(span);
-    response.await.map_err(|source| DriverError::Call {
+    let response = client.call_within::<W>(request, timeout).await;
+    response.map_err(|source| DriverError::Call {
         driver: driver.clone(),
-        webhook,
+        webhook: W::INFO.name,
         source,
     })
+}
+
+/// The span of a call and of what its response means, in which the client records the trace that it begins.
+pub(crate) fn call_span<W: Webhook>(driver: &LoadBalancerDriver) -> Span {
+    let (webhook, driver) = (W::INFO.name, ObjectKey::of(driver));
+    tracing::info_span!("call", webhook, %driver, traceID = field::Empty)
 }
 
 fn host_of(url: &str) -> Option<&str> {

@@ -7,6 +7,7 @@ pub(crate) mod memory;
 pub(crate) mod operation;
 mod outcome;
 pub(crate) mod queue;
+mod reason;
 pub(crate) mod verdicts;
 
 pub(crate) use context::Context;

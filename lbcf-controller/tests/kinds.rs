@@ -9,6 +9,7 @@ use lbcf_controller::api::{
     condition_types, crds, reasons,
 };
 use lbcf_controller::names;
+use lbcf_driver_sdk::webhook::Reason;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -59,7 +60,7 @@ fn b8_to_b44_d18_the_fields_are_the_documented_ones() {
     let table = "
         LoadBalancerDriver.spec: acceptDryRunCall driverType serviceClass url webhooks
         LoadBalancerDriver.spec.webhooks.[]: name timeout
-        LoadBalancerDriver.status: conditions features
+        LoadBalancerDriver.status: conditions features specification
         LoadBalancer.spec: attributes ensurePolicy lbDriver lbSpec scope
         LoadBalancer.spec.ensurePolicy: minPeriod policy
         LoadBalancer.status: conditions lastSyncedAttributes lastSyncedDigest lbInfo
@@ -135,6 +136,17 @@ fn b11_b19_b37_b39_b44_conditions_and_reasons_have_the_originals_names() {
     let expected =
         "Creating CreateFailed Ensuring EnsureFailed WebhookError InvalidResponse OperationFailed";
     assert_eq!(reasons.join(" "), expected);
+    let of_drivers = [
+        reasons::INVALID_ARGUMENT,
+        reasons::NOT_FOUND,
+        reasons::QUOTA_EXCEEDED,
+        reasons::THROTTLED,
+        reasons::CONFLICT,
+        reasons::UNAVAILABLE,
+        reasons::PERMISSION_DENIED,
+        reasons::INTERNAL,
+    ];
+    assert_eq!(of_drivers, Reason::ALL.map(Reason::name));
 }
 
 #[test]

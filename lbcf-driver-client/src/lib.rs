@@ -25,10 +25,11 @@ use ::http::{Request, header};
 use bytes::Bytes;
 use exchange::{CallDeadline, PendingResponse};
 use http_client::Authorization;
-use lbcf_driver_sdk::webhook::Webhook;
+use lbcf_driver_sdk::webhook::{SPECIFICATION, SPECIFICATION_HEADER, Webhook};
 use request_body::{Permission, RequestBody};
 use std::time::Duration;
 use url::DriverUrl;
+use uuid::Uuid;
 
 /// The likely cause of a 401.
 const WITHHELD: &str =
@@ -256,7 +257,9 @@ impl DriverClient {
                     .header(
                         header::USER_AGENT,
                         concat!("lbcf-driver-sdk/", env!("CARGO_PKG_VERSION")),
-                    );
+                    )
+                    .header(SPECIFICATION_HEADER, SPECIFICATION)
+                    .header("traceparent", new_trace());
                 let mut hint = None;
                 match self.http.authorization(&self.url).await {
                     Authorization::Nothing => {}
@@ -272,6 +275,14 @@ impl DriverClient {
             })
             .await
     }
+}
+
+/// The `traceparent` of a call, which begins a trace (W3C Trace Context). The current span gets its id.
+fn new_trace() -> String {
+    let trace_id = Uuid::new_v4().simple().to_string();
+    tracing::Span::current().record("traceID", &trace_id);
+    let (_, span_id) = Uuid::new_v4().as_u64_pair();
+    format!("00-{trace_id}-{span_id:016x}-01")
 }
 
 /// True if a name is one path segment without escaping.

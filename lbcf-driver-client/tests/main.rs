@@ -14,7 +14,7 @@ mod token;
 
 use lbcf_driver_client::{CallError, DriverClient, HttpClient};
 use lbcf_driver_sdk::webhook::{EnsureBackend, EnsureBackendResponse, Healthz};
-use sockets::{GOOD, read_request, response, serve_plain, settle};
+use sockets::{GOOD, Seen, read_request, response, serve_plain, settle};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
@@ -171,6 +171,29 @@ async fn connections_are_kept_and_shared() {
     }
     let connections = log.all().into_iter().map(|seen| seen.connection);
     assert_eq!(connections.collect::<Vec<_>>(), [1; 5]);
+}
+
+#[tokio::test]
+async fn each_call_says_the_specification_and_begins_a_trace() {
+    let (port, log) = serve_plain(response("200 OK", GOOD)).await;
+    let client = DriverClient::new(&format!("http://127.0.0.1:{port}")).unwrap();
+    client.call(&Healthz {}).await.unwrap();
+    client.raw_call("listBackends", "{}").await.unwrap();
+    let traces = log.all().into_iter().map(|Seen { head, .. }| {
+        assert!(head.contains("\r\nlbcf-specification: 1\r\n"), "{head}");
+        let (_, rest) = head.split_once("\r\ntraceparent: ").unwrap();
+        let fields: Vec<_> = rest.lines().next().unwrap().split('-').collect();
+        let [version, trace, span, flags] = fields.try_into().unwrap();
+        assert_eq!((version, flags), ("00", "01"));
+        for (id, digits) in [(trace, 32), (span, 16)] {
+            assert_eq!(id.len(), digits, "{id}");
+            assert!(u128::from_str_radix(id, 16).unwrap() > 0, "{id}");
+        }
+        trace.to_owned()
+    });
+    let traces: Vec<_> = traces.collect();
+    assert_eq!(traces.len(), 2);
+    assert_ne!(traces[0], traces[1]);
 }
 
 /// Waits until the client's system has the end of a stream, which a busy one delivers later than it is sent.

@@ -1,6 +1,7 @@
 //! What is logged and not sent to the user.
 
-use crate::support::{ensure, ok, post, stage};
+use crate::support::{ensure, ok, post, send, stage};
+use axum::http::{Request, StatusCode};
 use serde_json::json;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -64,6 +65,27 @@ async fn b140_the_cause_of_a_failure_is_logged_with_the_call() {
         "retryID=\"try-7\"",
     ] {
         assert!(text.contains(part), "{part} is not in {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_is_logged_with_the_trace_that_its_caller_began() {
+    let (log, _guard) = log();
+    let (router, _) = stage();
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    for (traceparent, is_named) in [
+        (format!("00-{trace}-00f067aa0ba902b7-01"), true),
+        (format!("00-{trace}-00f067aa0ba902b7"), false),
+    ] {
+        let body = ensure("try-9", json!({"do": "fail"})).to_string();
+        let request = Request::post("/ensureBackend").header("traceparent", traceparent);
+        let response = send(&router, request.body(body.into()).unwrap()).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        let text = log.text();
+        let line = text.lines().last().unwrap();
+        let named = format!("traceID=\"{trace}\"");
+        assert_eq!(line.contains(&named), is_named, "{line}");
+        assert_eq!(line.contains("traceID"), is_named, "{line}");
     }
 }
 

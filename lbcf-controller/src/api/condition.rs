@@ -42,10 +42,26 @@ pub mod condition_types {
 
 /// Reasons of conditions.
 pub mod reasons {
-    /// The driver responded with `Fail`.
+    use lbcf_driver_sdk::webhook::Reason;
+
+    /// The driver responded with `Fail`, without a reason that the controller knows.
     pub const OPERATION_FAILED: &str = "OperationFailed";
-    /// The driver says that a quota of the load balancer has no room for the backend.
-    pub const QUOTA_EXCEEDED: &str = "QuotaExceeded";
+    /// The driver will not accept the values of the object until they are changed.
+    pub const INVALID_ARGUMENT: &str = Reason::InvalidArgument.name();
+    /// The driver says that the load balancer does not exist any more.
+    pub const NOT_FOUND: &str = Reason::NotFound.name();
+    /// The driver says that a quota has no room: of the account, or of the load balancer for the backend.
+    pub const QUOTA_EXCEEDED: &str = Reason::QuotaExceeded.name();
+    /// The cloud limits the driver's calls, which are fewer until it permits more.
+    pub const THROTTLED: &str = Reason::Throttled.name();
+    /// Somebody else has what the driver needs in the cloud: a name, a port, a lock.
+    pub const CONFLICT: &str = Reason::Conflict.name();
+    /// The cloud does not respond to the driver.
+    pub const UNAVAILABLE: &str = Reason::Unavailable.name();
+    /// The driver's credentials do not allow the operation.
+    pub const PERMISSION_DENIED: &str = Reason::PermissionDenied.name();
+    /// The driver reports a defect of its own or of the cloud.
+    pub const INTERNAL: &str = Reason::Internal.name();
     /// `createLoadBalancer` has begun or is running.
     pub const CREATING: &str = "Creating";
     /// The driver says that the load balancer does not exist any more, so that it is created again.

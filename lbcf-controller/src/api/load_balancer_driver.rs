@@ -86,8 +86,14 @@ pub struct LoadBalancerDriverStatus {
     #[serde(default, with = "nullable")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
+    /// Version of the specification that the driver follows, such as `1`, by its last response to `healthz`. Absent
+    /// if it does not say.
+    #[serde(default, with = "nullable", skip_serializing_if = "String::is_empty")]
+    #[schemars(with = "Option<String>")]
+    pub specification: String,
     /// Abilities beyond what every driver has, by its last response to `healthz`. `cancel`: an
-    /// `ensureBackend` takes back a `deregisterBackend` that is running.
+    /// `ensureBackend` takes back a `deregisterBackend` that is running. `pages`: audits list its backends in
+    /// pages. `reasons`: its failures may have a reason, which conditions show.
     #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     pub features: Vec<String>,
@@ -96,7 +102,11 @@ pub struct LoadBalancerDriverStatus {
 impl LoadBalancerDriver {
     /// True if the driver says that `ensureBackend` takes back a `deregisterBackend` that is running.
     pub(crate) fn can_cancel(&self) -> bool {
+        self.has_feature(HealthzResponse::CANCEL)
+    }
+
+    pub(crate) fn has_feature(&self, name: &str) -> bool {
         let features = self.status.as_ref().map(|status| &status.features);
-        features.is_some_and(|features| features.iter().any(|it| it == HealthzResponse::CANCEL))
+        features.is_some_and(|features| features.iter().any(|feature| feature == name))
     }
 }

@@ -16,7 +16,9 @@ use crate::process::text::in_full;
 use crate::runtime::Context;
 use crate::runtime::operation::{Operand, operate, retry_id};
 use kube::{Resource, ResourceExt};
-use lbcf_driver_sdk::webhook::{DeregisterBackend, ListBackends, ListedBackend, Webhook};
+use lbcf_driver_sdk::webhook::{
+    DeregisterBackend, HealthzResponse, ListBackends, ListedBackend, Webhook,
+};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -169,7 +171,14 @@ pub(super) fn is_offered_by(driver: &LoadBalancerDriver) -> bool {
     webhooks.any(|webhook| webhook.name == ListBackends::INFO.name)
 }
 
-/// Lists the backends; none if the driver did not succeed, which an event reports.
+/// The backends of a page, of drivers that have pages.
+const PAGE: i32 = 500;
+
+/// The most bytes of the backends of all pages; they are in memory together.
+const MAX_LISTED: usize = 32 << 20;
+
+/// Lists the backends, in pages if the driver has them; none if the driver did not succeed, which an event reports. Of a
+/// listing that is not complete nothing is used.
 pub(super) async fn list(
     context: &Context,
     regarding: &Regarding,
@@ -177,22 +186,36 @@ pub(super) async fn list(
     lb_info: &StringMap,
 ) -> Option<Vec<ListedBackend>> {
     let deadline = Instant::now() + PATIENCE;
-    // Not the load balancer's uid: a call for an earlier listing may still be running, and the SDK
-    // would return its result, which is older than what it is compared with.
-    let record_id = format!("listBackends({})", uuid::Uuid::new_v4());
+    let has_pages = driver.has_feature(HealthzResponse::PAGES);
+    let mut listed = Listed::default();
+    let mut page = ListBackends {
+        // Not the load balancer's uid: a call for an earlier listing may still be running, and the SDK
+        // would return its result, which is older than what it is compared with.
+        record_id: format!("listBackends({})", uuid::Uuid::new_v4()),
+        lb_info: lb_info.to_wire(),
+        limit: if has_pages { PAGE } else { 0 },
+        ..ListBackends::default()
+    };
     while Instant::now() < deadline {
-        let request = ListBackends {
-            record_id: record_id.clone(),
-            retry_id: retry_id(),
-            lb_info: lb_info.to_wire(),
-            ..ListBackends::default()
-        };
+        page.retry_id = retry_id();
         let operand = Operand::once(context, regarding);
         let permits = context.call_permits(driver, lb_info).await;
-        let call = operate::<ListBackends>(operand, driver, "ListBackends", request).await;
+        let call = operate::<ListBackends>(operand, driver, "ListBackends", page.clone()).await;
         drop(permits);
         match call {
-            Ok(response) => return Some(with_addresses(response.backends)),
+            Ok(mut response) => {
+                let next = std::mem::take(&mut response.continue_token);
+                listed.add(with_addresses(response.backends));
+                if next.is_empty() || !has_pages {
+                    return Some(listed.backends);
+                }
+                if let Some(problem) = listed.problem(&page.continue_token, &next) {
+                    let recorder = &context.recorder;
+                    recorder.record_change(regarding, Warning, "InvalidListBackends", problem);
+                    return None;
+                }
+                page.continue_token = next;
+            }
             Err(incomplete) => match incomplete.into_result() {
                 Ok(action) => tokio::time::sleep(action.delay()?).await,
                 Err(_) => return None,
@@ -200,6 +223,36 @@ pub(super) async fn list(
         }
     }
     None
+}
+
+/// The backends of the pages so far.
+#[derive(Debug, Default)]
+struct Listed {
+    backends: Vec<ListedBackend>,
+    bytes: usize,
+}
+
+impl Listed {
+    fn add(&mut self, page: Vec<ListedBackend>) {
+        let texts = |backend: &ListedBackend| {
+            let parameters = backend.parameters.iter();
+            let parameters = parameters.map(|(name, value)| name.len() + value.len());
+            backend.backend_addr.len() + backend.record_id.len() + parameters.sum::<usize>()
+        };
+        self.bytes +=
+            page.iter().map(texts).sum::<usize>() + page.len() * size_of::<ListedBackend>();
+        self.backends.extend(page);
+    }
+
+    /// Why the page after this one is not asked for: a driver in error would be listed for ever, or fill the memory.
+    fn problem(&self, token: &str, next: &str) -> Option<&'static str> {
+        if next == token {
+            return Some(
+                "the driver responded with the `continue` of the request, so that the list has no end",
+            );
+        }
+        (self.bytes > MAX_LISTED).then_some("the driver lists more than 32 MiB of backends")
+    }
 }
 
 /// Without those that have no address, which would be a mistake of the driver and cannot be

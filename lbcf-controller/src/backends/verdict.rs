@@ -5,6 +5,7 @@ use crate::api::{
 };
 use crate::cluster::EventType::Warning;
 use crate::cluster::{Regarding, WriteError};
+use crate::drivers::call_span;
 use crate::index::{Owner, PodView, Request, RequestKey, Unit};
 use crate::process::backoff::{jitter, spread};
 use crate::process::text::{in_full, of_driver};
@@ -17,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+use tracing::Instrument;
 
 /// The shortest time between two calls for the same owner, so that pods that become unready at the
 /// same time are in one call.
@@ -195,7 +197,10 @@ impl VerdictRequest {
             not_ready_pods: pods.iter().flat_map(KubernetesObject::of).collect(),
         };
         let call = context.drivers.call::<JudgePodDeregister>(driver, &request);
-        match call.await {
+        match call
+            .instrument(call_span::<JudgePodDeregister>(driver))
+            .await
+        {
             Ok(response) if response.succ => Ok((asked, response.do_not_deregister)),
             Ok(response) => Err(format!(
                 "driver {key}: webhook judgePodDeregister: succ=false, msg: {}",

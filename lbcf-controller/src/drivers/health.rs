@@ -1,17 +1,18 @@
 //! Probes drivers: calls `healthz` and evaluates the response.
 
-use super::{DriverError, Drivers, PROBE_TIMEOUT, send, timeout_of};
+use super::{DriverError, Drivers, PROBE_TIMEOUT, call_span, send, timeout_of};
 use crate::api::{
     Condition, ConditionStatus, LoadBalancerDriver, ObjectKey, condition_types, reasons,
 };
 use crate::process::leader::NotLeading;
 use crate::process::lock::Mutex;
 use crate::process::metrics::Outcome;
-use crate::process::text::in_full;
+use crate::process::text::{in_full, of_driver, shortened};
 use lbcf_driver_client::CallError;
 use lbcf_driver_sdk::webhook::{Healthz, HealthzResponse, Webhook};
 use std::collections::HashMap;
 use tokio::time::Instant;
+use tracing::Instrument;
 
 /// The finding of the last probe of a driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +22,38 @@ pub(crate) struct DriverHealth {
     reason: &'static str,
     /// The same for every probe that finds the same, as each difference is written to the API server.
     message: String,
-    /// Those of its features that the controller knows; none if the response does not say.
-    features: Option<Vec<String>>,
+    /// None if the response does not say.
+    abilities: Option<DriverAbilities>,
+}
+
+/// The version and the features that a driver names in `healthz`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct DriverAbilities {
+    /// Empty if it says none.
+    pub specification: String,
+    /// Those that the controller knows.
+    pub features: Vec<String>,
+}
+
+/// The longest name of a version of the specification, in characters.
+const SPECIFICATION_LENGTH: usize = 32;
+
+impl DriverAbilities {
+    const KNOWN: [&str; 3] = [
+        HealthzResponse::CANCEL,
+        HealthzResponse::PAGES,
+        HealthzResponse::REASONS,
+    ];
+
+    fn of(response: &HealthzResponse) -> Self {
+        let specification = of_driver(&response.specification).trim().to_owned();
+        let features = Self::KNOWN.iter();
+        let features = features.filter(|feature| response.has_feature(feature));
+        Self {
+            specification: shortened(specification, SPECIFICATION_LENGTH),
+            features: features.copied().map(str::to_owned).collect(),
+        }
+    }
 }
 
 impl DriverHealth {
@@ -32,7 +63,7 @@ impl DriverHealth {
             status,
             reason,
             message: message.to_owned(),
-            features: None,
+            abilities: None,
         };
         let error = match response {
             Ok(response) => {
@@ -41,10 +72,8 @@ impl DriverHealth {
                     true => new(True, "", ""),
                     false => new(False, reasons::UNHEALTHY, message),
                 };
-                let cancel = response.has_feature(HealthzResponse::CANCEL);
-                let known = cancel.then(|| HealthzResponse::CANCEL.to_owned());
                 return Self {
-                    features: Some(known.into_iter().collect()),
+                    abilities: Some(DriverAbilities::of(response)),
                     ..health
                 };
             }
@@ -57,7 +86,10 @@ impl DriverHealth {
                     let message =
                         format!("the driver responded to healthz with HTTP status {status}");
                     match status {
-                        404 | 405 | 501 => new(Unknown, reasons::HEALTHZ_NOT_SERVED, &message),
+                        404 | 405 | 501 => Self {
+                            abilities: Some(DriverAbilities::default()),
+                            ..new(Unknown, reasons::HEALTHZ_NOT_SERVED, &message)
+                        },
                         500..600 => new(False, reasons::WEBHOOK_ERROR, &message),
                         _ => new(Unknown, reasons::INVALID_RESPONSE, &message),
                     }
@@ -77,14 +109,18 @@ impl DriverHealth {
             status: ConditionStatus::True,
             reason: "",
             message: String::new(),
-            features: None,
+            abilities: None,
         }
     }
 
     #[cfg(test)]
-    pub(crate) fn with_features(self, features: &[&str]) -> Self {
+    pub(crate) fn with_abilities(self, specification: &str, features: &[&str]) -> Self {
+        let abilities = DriverAbilities {
+            specification: specification.to_owned(),
+            features: features.iter().copied().map(str::to_owned).collect(),
+        };
         Self {
-            features: Some(features.iter().copied().map(str::to_owned).collect()),
+            abilities: Some(abilities),
             ..self
         }
     }
@@ -95,7 +131,7 @@ impl DriverHealth {
             status: ConditionStatus::False,
             reason: reasons::WEBHOOK_ERROR,
             message: "unreachable".to_owned(),
-            features: None,
+            abilities: None,
         }
     }
 
@@ -108,8 +144,8 @@ impl DriverHealth {
         &self.message
     }
 
-    pub(crate) fn features(&self) -> Option<&[String]> {
-        self.features.as_deref()
+    pub(crate) const fn abilities(&self) -> Option<&DriverAbilities> {
+        self.abilities.as_ref()
     }
 
     /// None if the driver does not say.
@@ -144,6 +180,7 @@ impl Drivers {
             let client = self.client_of_leader(driver)?;
             send::<Healthz>(client, &key, &Healthz {}, timeout).await
         };
+        let call = call.instrument(call_span::<Healthz>(driver));
         let response = self.guard.run(call).await?;
         let health = DriverHealth::of(&response);
         let outcome = match &response {

@@ -221,7 +221,7 @@ pub(super) fn namespace_of(record: &BackendRecord) -> &str {
 }
 
 /// The load balancer that a record's address is registered to.
-pub(super) fn load_balancer_of(record: &BackendRecord) -> RequestKey {
+pub(crate) fn load_balancer_of(record: &BackendRecord) -> RequestKey {
     match Owner::of(record) {
         Some(Owner::Bind(bind)) => RequestKey::BindLoadBalancer(BindLoadBalancerKey {
             bind,

@@ -5,6 +5,7 @@
 //! last the whole time again.
 
 mod brake;
+mod pause;
 mod room;
 
 pub(crate) use brake::{Brake, Limits};
@@ -63,6 +64,8 @@ struct Notes {
     brake: Option<Box<Brake>>,
     /// Those of the owner for which there is no room until others have left.
     room: Room,
+    /// Until when the driver is not called, and the object that is called about all the same.
+    paused: Option<(Instant, Option<RequestKey>)>,
     /// Since when addresses of the owner are in no EndpointSlice.
     absent: BTreeMap<Unit, Instant>,
 }
@@ -262,6 +265,18 @@ impl Memory {
             notes.due = wait.map_or(notes.due, |wait| Some(Instant::now() + wait));
         });
         wait.map_or(Due::Never, Due::In)
+    }
+
+    /// Brings forward when an object is due; returns false for one that is sooner, or has no period.
+    pub(crate) fn ensure_within(&self, key: &RequestKey, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        self.with(key, |notes| {
+            let is_later = notes.due.is_some_and(|due| due > until);
+            if is_later {
+                notes.due = Some(until);
+            }
+            is_later
+        })
     }
 
     /// The time until a status with counts can be written.

@@ -1,18 +1,18 @@
 //! Reports about objects, and calls of the operations' webhooks: what their results mean for an object and its events.
 
-use crate::api::{Condition, LoadBalancerDriver, ObjectKey, reasons};
+use crate::api::{Condition, LoadBalancerDriver, ObjectKey};
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::{Regarding, Wait, WaitEvent, stored_since};
-use crate::drivers::DriverError;
+use crate::drivers::{DriverError, call_span};
 use crate::index::RequestKey;
 use crate::process::text::{in_full, of_driver};
 use crate::runtime::context::Context;
 use crate::runtime::memory::CallDigest;
 use crate::runtime::outcome::{Action, Error, OperationFailure};
-use lbcf_driver_sdk::webhook::{
-    EnsureBackend, EnsureLoadBalancer, OperationRequest, OperationResponse, Reason, Status, Webhook,
-};
+use crate::runtime::reason::{condition_message, condition_reason, pause};
+use lbcf_driver_sdk::webhook::{OperationRequest, OperationResponse, Status, Webhook};
 use std::time::Duration;
+use tracing::Instrument;
 
 /// An operation that did not succeed, or has not yet.
 #[derive(Debug)]
@@ -133,17 +133,21 @@ where
     let context = operand.context;
     let (namespace, name) = operand.regarding.name();
     let request = request.about(namespace, name);
+    let span = call_span::<W>(driver);
     if context.options.dry_run {
-        dry_run::<W>(context, driver, request).await;
+        let call = dry_run::<W>(context, driver, request);
+        call.instrument(span).await;
         return Err(Incomplete::Running(Action::AwaitChange));
     }
     let memory = &context.memory;
     let digest = || CallDigest::of::<W>(driver, &request);
     let remaining = operand.key.and_then(|key| memory.call_delay(key, digest));
-    if let Some(remaining) = remaining {
+    let pause = memory.pause_left(&ObjectKey::of(driver), operand.key);
+    if let Some(remaining) = remaining.max(pause) {
         return Err(Incomplete::NotCalled(Action::RequeueAfter(remaining)));
     }
-    let result = context.drivers.call::<W>(driver, &request).await;
+    let call = context.drivers.call::<W>(driver, &request);
+    let result = call.instrument(span.clone()).await;
     if let Some(key) = operand.key {
         if let Some(delay) = delay_after::<W>(&result, context.options.poll_interval) {
             memory.delay_call(key, digest(), delay);
@@ -154,7 +158,7 @@ where
             context.end_wait(key, operand.regarding);
         }
     }
-    conclude::<W>(operand, driver, operation, result)
+    span.in_scope(|| conclude::<W>(operand, driver, operation, result))
 }
 
 /// Records the event about a call's result, and says what follows from it.
@@ -167,7 +171,7 @@ fn conclude<W>(
 where
     W: Webhook<Response: OperationResponse>,
 {
-    let (context, webhook, key) = (operand.context, W::INFO.name, ObjectKey::of(driver));
+    let (context, webhook) = (operand.context, W::INFO.name);
     let record = |event_type: EventType, outcome: &str, message: &str| {
         let (recorder, reason) = (&context.recorder, format!("{outcome}{operation}"));
         recorder.record_change(operand.regarding, event_type, &reason, message);
@@ -181,7 +185,7 @@ where
         }
         Err(error) => {
             let message = of_driver(&in_full(&error));
-            tracing::warn!(webhook, driver = %key, error = message, "no valid response; retrying");
+            tracing::warn!(error = message, "no valid response; retrying");
             record(Warning, "Invalid", &message);
             return Err(Incomplete::Failed(OperationFailure {
                 reason: error.reason(),
@@ -192,7 +196,7 @@ where
     };
     let (status, message) = (response.status(), of_driver(response.message()));
     let retry_delay = response.min_retry_delay();
-    tracing::debug!(webhook, driver = %key, ?status, msg = message);
+    tracing::debug!(?status, msg = message);
     match status {
         Status::Succ => Ok(response),
         Status::Running => {
@@ -207,21 +211,17 @@ where
             Err(Incomplete::Running(action))
         }
         Status::Fail => {
-            tracing::warn!(webhook, driver = %key, msg = message, "the driver failed; retrying");
+            tracing::warn!(msg = message, "the driver failed; retrying");
             record(Warning, "Failed", &format!("msg: {message}"));
-            let of = |name| webhook == name;
-            let reason = match response.failure_reason() {
-                Some(Reason::NotFound) if of(<EnsureLoadBalancer>::INFO.name) => {
-                    reasons::LOAD_BALANCER_GONE
-                }
-                Some(Reason::QuotaExceeded) if of(<EnsureBackend>::INFO.name) => {
-                    reasons::QUOTA_EXCEEDED
-                }
-                _ => reasons::OPERATION_FAILED,
-            };
+            let reason = response.failure_reason();
+            let poll_interval = context.options.poll_interval;
+            if let Some(pause) = pause(reason, retry_delay, poll_interval) {
+                let driver = ObjectKey::of(driver);
+                context.memory.pause(&driver, operand.key, pause);
+            }
             Err(Incomplete::Failed(OperationFailure {
-                reason,
-                message,
+                reason: condition_reason(webhook, reason),
+                message: condition_message(reason, message),
                 retry_delay,
             }))
         }
@@ -260,20 +260,19 @@ async fn dry_run<W>(context: &Context, driver: &LoadBalancerDriver, request: W)
 where
     W: Webhook<Response: OperationResponse> + OperationRequest,
 {
-    let (webhook, key) = (W::INFO.name, ObjectKey::of(driver));
     if !driver.spec.accept_dry_run_call {
-        tracing::info!(webhook, driver = %key, "dry run: would call the driver, which accepts no dry-run calls");
+        tracing::info!("dry run: would call the driver, which accepts no dry-run calls");
         return;
     }
     let request = request.into_dry_run();
     match context.drivers.call::<W>(driver, &request).await {
         Ok(response) => {
             let (status, msg) = (response.status(), of_driver(response.message()));
-            tracing::info!(webhook, driver = %key, ?status, msg, "dry run: called the driver");
+            tracing::info!(?status, msg, "dry run: called the driver");
         }
         Err(error) => {
             let error = of_driver(&in_full(&error));
-            tracing::warn!(webhook, driver = %key, error, "dry run: calling the driver failed");
+            tracing::warn!(error, "dry run: calling the driver failed");
         }
     }
 }

@@ -70,6 +70,11 @@ impl Error {
         matches!(self, Self::Operation(failure) if failure.retry_delay.is_some())
     }
 
+    /// True if repeating is useless until the object is changed, which ends the backoff.
+    pub(crate) fn needs_change(&self) -> bool {
+        matches!(self, Self::Operation(failure) if failure.needs_change())
+    }
+
     /// True if the object changed since it was read.
     pub(crate) const fn is_conflict(&self) -> bool {
         matches!(self, Self::Write(WriteError::Stale))
@@ -99,6 +104,16 @@ pub(crate) struct OperationFailure {
 }
 
 impl OperationFailure {
+    /// True if the driver will not accept the object's values.
+    pub(crate) fn needs_change(&self) -> bool {
+        self.reason == reasons::INVALID_ARGUMENT
+    }
+
+    /// True if the driver responded, with `Fail`.
+    pub(crate) fn is_fail(&self) -> bool {
+        ![reasons::INVALID_RESPONSE, reasons::WEBHOOK_ERROR].contains(&self.reason)
+    }
+
     /// The driver's response lacks a required value, or has one that cannot be stored.
     pub(crate) const fn invalid_response(message: String) -> Self {
         Self {

@@ -13,7 +13,7 @@ pub(crate) use concurrency::{ConcurrencyKey, ConcurrencyLimits, probe_limits, sh
 use crate::index::{Request, RequestKey};
 use crate::process::backoff::{Backoff, jitter};
 use crate::process::lock::Mutex;
-use crate::runtime::outcome::{Action, Error};
+use crate::runtime::outcome::{Action, Error, OperationFailure};
 use state::State;
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,8 +96,9 @@ impl Queue {
     }
 
     /// The time that a request that is being reconciled would wait if it failed now.
-    pub(crate) fn retry_delay(&self, key: &RequestKey) -> Duration {
-        self.state.lock().retry_delay(key, jitter())
+    pub(crate) fn retry_delay(&self, key: &RequestKey, failure: &OperationFailure) -> Duration {
+        let needs_change = failure.needs_change();
+        self.state.lock().retry_delay(key, needs_change, jitter())
     }
 
     /// The requests that failed and wait for their backoff to end.

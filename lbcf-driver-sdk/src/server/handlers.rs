@@ -35,6 +35,7 @@ const MAX_DEADLINE: Duration = Duration::from_secs(365 * 24 * 3600);
 /// `healthz`: a hook that does not finish in time is not healthy.
 pub(super) async fn health<W, D, F>(
     context: Arc<Context<D>>,
+    trace: Option<String>,
     body: Body,
     hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> HookResponse
@@ -43,7 +44,7 @@ where
     D: Driver,
     F: Future<Output = HealthzResponse> + Send + 'static,
 {
-    let call = IncomingCall::new::<W, D>(&context);
+    let call = IncomingCall::new::<W, D>(&context, trace);
     let response = async {
         let body = call.body(body, &context).await?;
         // Probes send no body.
@@ -54,7 +55,7 @@ where
         };
         let driver = Arc::clone(&context.driver);
         let hook = Box::pin(async move { healthz_response::<W>(&hook(driver, request).await) });
-        let span = tracing::info_span!("webhook", webhook = W::INFO.name);
+        let span = tracing::info_span!("webhook", webhook = W::INFO.name, traceID = call.trace);
         let (hooks, metrics) = (&context.hooks, call.metrics);
         let decision = async {
             let permit = hooks.health_permit()?;
@@ -87,6 +88,7 @@ fn healthz_response<W: Webhook<Response = HealthzResponse>>(
 /// A decision: a hook that does not finish in time is a "no".
 pub(super) async fn verdict<W, D, F, T>(
     context: Arc<Context<D>>,
+    trace: Option<String>,
     body: Body,
     hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> HookResponse
@@ -97,7 +99,7 @@ where
     T: Send + 'static,
 {
     let webhook = W::INFO.name;
-    let call = IncomingCall::new::<W, D>(&context);
+    let call = IncomingCall::new::<W, D>(&context, trace);
     let response = async {
         let body = call.body(body, &context).await?;
         let request = decode::<W>(&body.bytes)?;
@@ -113,7 +115,7 @@ where
                 log::verdict_ended(&result, started);
                 verdict_response::<W>(&W::Response::from(result))
             });
-            let span = tracing::info_span!("webhook", webhook);
+            let span = tracing::info_span!("webhook", webhook, traceID = call.trace);
             hooks
                 .decide(webhook, metrics, span, permit, deadline, hook)
                 .await
@@ -150,6 +152,7 @@ fn verdict_response<W: Webhook<Response: VerdictResponse>>(response: &W::Respons
 /// An operation: runs the hook or joins it; one that is not done in time is answered with `Running`.
 pub(super) async fn operation<W, D, F, T>(
     context: Arc<Context<D>>,
+    trace: Option<String>,
     body: Body,
     hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> HookResponse
@@ -159,11 +162,11 @@ where
     F: Future<Output = Result<T, HookError>> + Send + 'static,
     T: Send + 'static,
 {
-    let call = IncomingCall::new::<W, D>(&context);
+    let call = IncomingCall::new::<W, D>(&context, trace);
     let response = match call.body(body, &context).await {
         // Decoded in a separate function, so that this future does not store the request, which may
         // contain a pod.
-        Ok(body) => match start_operation::<W, D, F, T>(&context, call.metrics, body, hook) {
+        Ok(body) => match start_operation::<W, D, F, T>(&context, &call, body, hook) {
             Ok(StartedCall::Done(response)) => Ok(response),
             Ok(StartedCall::Waiting(waiting)) => {
                 let result = waiting.wait(W::INFO.name, call.deadline).await;
@@ -182,7 +185,7 @@ where
 /// From a body to an operation that is done, waits or was not started.
 fn start_operation<W, D, F, T>(
     context: &Context<D>,
-    metrics: &Arc<WebhookMetrics>,
+    call: &IncomingCall<'_>,
     body: ReceivedBody,
     hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> Result<StartedCall, HookResponse>
@@ -194,7 +197,7 @@ where
 {
     let webhook = W::INFO.name;
     let request = decode::<W>(&body.bytes)?;
-    let driver = &context.driver;
+    let driver = Arc::clone(&context.driver);
     // The driver's code, which may panic, outside a task.
     let asked = contain_call(|| {
         let refused = request.dry_run() && !driver.accepts_dry_run();
@@ -209,6 +212,7 @@ where
     let span = tracing::info_span!(
         "webhook",
         webhook,
+        traceID = call.trace,
         recordID = log::short(request.record_id()),
         retryID = log::short(request.retry_id()),
         loadBalancer = log::load_balancer(serial_key, request.load_balancer().either()).as_ref(),
@@ -232,7 +236,7 @@ where
     let content = content::<W>;
     let operation = Operation {
         webhook,
-        metrics,
+        metrics: call.metrics,
         span,
         key: IdempotencyKey::new(webhook, record_id, dry_run, || content(&body.bytes)),
         content,
@@ -242,7 +246,6 @@ where
         serial_key,
         request: body.bytes,
     };
-    let driver = Arc::clone(driver);
     let hook = Box::pin(async move {
         let _memory = body.memory;
         let started = Instant::now();
@@ -285,18 +288,20 @@ fn operation_response<W: Webhook<Response: OperationResponse>>(
 
 struct IncomingCall<'a> {
     metrics: &'a Arc<WebhookMetrics>,
+    trace: Option<String>,
     measured: MeasuredCall<'a>,
     body_deadline: Instant,
     deadline: Instant,
 }
 
 impl<'a> IncomingCall<'a> {
-    fn new<W: Measured, D>(context: &'a Context<D>) -> Self {
+    fn new<W: Measured, D>(context: &'a Context<D>, trace: Option<String>) -> Self {
         let arrived = Instant::now();
         let metrics = W::of(&context.metrics);
         let limit = context.settings.answer_within.min(MAX_DEADLINE);
         Self {
             metrics,
+            trace,
             measured: MeasuredCall::new(metrics, arrived),
             body_deadline: arrived + limit.max(BODY_TIME),
             deadline: arrived + limit,

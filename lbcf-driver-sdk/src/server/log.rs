@@ -6,6 +6,7 @@
 
 use crate::webhook::{Status, StringMap};
 use crate::{HookError, Rejection};
+use axum::http::HeaderMap;
 use std::borrow::Cow;
 use std::error::Error;
 use tokio::time::Instant;
@@ -44,6 +45,23 @@ pub(super) fn load_balancer<'a>(key: Option<&'a str>, identity: &StringMap) -> C
     }
     name.truncate(cut(&name, SPAN_VALUE).len());
     name.into()
+}
+
+/// The trace of a W3C `traceparent`, for a span; none of a malformed one, or of another version.
+pub(super) fn trace_id(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get("traceparent")?.to_str().ok()?;
+    let mut fields = value.split('-');
+    let mut field = |digits| fields.next().filter(|text| is_hex(text, digits));
+    let (version, trace, span, _) = (field(2)?, field(32)?, field(16)?, field(2)?);
+    let is_set = |id: &str| id.contains(|digit| digit != '0');
+    let is_valid = version == "00" && is_set(trace) && is_set(span) && fields.next().is_none();
+    is_valid.then(|| trace.to_owned())
+}
+
+/// True for this many lower-case hexadecimal digits.
+fn is_hex(text: &str, digits: usize) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text.len() == digits && text.bytes().all(is_digit)
 }
 
 /// Logs the end of an operation's hook, with the error behind it, which is not sent to the caller.

@@ -2,13 +2,13 @@
 
 use super::context::Context;
 use super::handlers;
+use super::log;
 use super::reject::{HookResponse, not_found, wrong_method};
 use crate::Driver;
 use crate::driver::calls;
 use crate::webhook::{self, for_each_webhook};
 use axum::Router;
-use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{Method, Uri};
 use axum::routing::{MethodRouter, post};
 use std::sync::Arc;
@@ -27,11 +27,12 @@ macro_rules! handler {
         post(handler!(operation, $hook, $method, D))
     };
     ($class:ident, $hook:ident, $method:ident, $driver:ident) => {
-        |State(context): State<Arc<Context<$driver>>>, body: Body| {
+        |State(context): State<Arc<Context<$driver>>>, request: Request| {
+            let trace = log::trace_id(request.headers());
             let hook = |driver: Arc<$driver>, request: webhook::$hook| async move {
                 calls::$method(&*driver, request).await
             };
-            handlers::$class(context, body, hook)
+            handlers::$class(context, trace, request.into_body(), hook)
         }
     };
 }

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn d108_pages_together_have_each_backend_once() {
+    fn d114_pages_together_have_each_backend_once() {
         let all = ["d", "a", "c", "e", "b"];
         for limit in 1..=6 {
             let (mut token, mut seen) = (String::new(), Vec::new());
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn d108_what_comes_and_goes_between_pages_loses_and_repeats_nothing_that_stays() {
+    fn d114_what_comes_and_goes_between_pages_loses_and_repeats_nothing_that_stays() {
         let (first, token) = page(backends(&["a", "b", "c", "d"]), 2, "");
         assert_eq!(first, backends(&["a", "b"]));
         let (second, token) = page(backends(&["aa", "c", "d"]), 2, &token);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn d108_without_a_limit_all_are_listed_as_the_driver_has_them() {
+    fn d114_without_a_limit_all_are_listed_as_the_driver_has_them() {
         for limit in [0, -1] {
             let (all, token) = page(backends(&["b", "a"]), limit, "a");
             assert_eq!((all, token.as_str()), (backends(&["b", "a"]), ""));

@@ -375,7 +375,7 @@ fn features_are_none_by_default_and_unknown_ones_are_ignored() {
 }
 
 #[test]
-fn b151_d109_responses() {
+fn b151_d115_responses() {
     let mut health = HealthzResponse {
         healthy: true,
         ..HealthzResponse::default()

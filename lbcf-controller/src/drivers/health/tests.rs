@@ -255,3 +255,41 @@ async fn d50_b10_a_driver_that_hangs_is_waited_for_only_briefly() {
     assert!(probe.found().await.2.contains("within 1s"));
     assert!(began.elapsed() >= PROBE_TIMEOUT);
 }
+
+#[tokio::test]
+async fn d118_what_a_driver_says_about_itself_is_known_short_and_clean() {
+    let known = |specification: &str, features: &[&str]| {
+        let health = DriverHealth::healthy().with_abilities(specification, features);
+        health.abilities
+    };
+    for (status, body, expected) in [
+        (404, "", known("", &[])),
+        (503, "", None),
+        (200, r#"{"healthy":true}"#, known("", &[])),
+        (
+            200,
+            r#"{"healthy":false,"specification":"1","features":["x","reasons","cancel","pages"]}"#,
+            known("1", &["cancel", "pages", "reasons"]),
+        ),
+        (
+            200,
+            r#"{"healthy":true,"specification":" 1\n2026 ERROR forged\u001b"}"#,
+            known("1 2026 ERROR forged", &[]),
+        ),
+        (
+            200,
+            r#"{"healthy":true,"specification":"öööööööööööööööööööööööööööööööööö"}"#,
+            known(&format!("{}…", "ö".repeat(32)), &[]),
+        ),
+        (
+            200,
+            r#"{"healthy":true,"specification":null}"#,
+            known("", &[]),
+        ),
+        (200, r#"{"healthy":true,"features":"pages"}"#, None),
+    ] {
+        let probe = Probe::of_server(responding(status, body)).await;
+        let health = probe.drivers.probe(&probe.driver).await.unwrap();
+        assert_eq!(health.abilities, expected, "{body}");
+    }
+}

@@ -8,9 +8,9 @@ use crate::api::{
     condition_types, reasons,
 };
 use crate::cluster::EventType::{Normal, Warning};
-use crate::index::{Owner, Request};
+use crate::index::{Owner, Request, load_balancer_of};
 use crate::runtime::operation::{Incomplete, Operand, operate, retry_id};
-use crate::runtime::{Action, Error, OperationFailure};
+use crate::runtime::{Action, Error, OperationFailure, Reporter};
 use lbcf_driver_sdk::webhook::{DeregisterBackend, EnsureBackend, GenerateBackendAddr};
 use std::time::Duration;
 
@@ -26,7 +26,11 @@ impl Reconciler<'_> {
         driver: &LoadBalancerDriver,
         mut request: GenerateBackendAddr,
     ) -> Result<Action, Error> {
-        if let Err(error) = fetch(self.reporter.context, self.record, &mut request).await {
+        let Reporter { context, key, .. } = &self.reporter;
+        if let Some(wait) = (context.memory).pause_left(&ObjectKey::of(driver), Some(key)) {
+            return Ok(Action::RequeueAfter(wait));
+        }
+        if let Err(error) = fetch(context, self.record, &mut request).await {
             if matches!(error, Error::BackendChanged(_)) {
                 self.report(&backend_unavailable(self.record)).await?;
             }
@@ -62,7 +66,7 @@ impl Reconciler<'_> {
         let response = match call.await {
             Ok(response) => response,
             Err(incomplete) => {
-                self.note_refusal(&incomplete);
+                self.note_failure(&incomplete);
                 return self.conclude(incomplete).await;
             }
         };
@@ -97,19 +101,37 @@ impl Reconciler<'_> {
         Ok(due.action())
     }
 
-    /// Remembers that there was no room for a backend that replaces others, for its owner to make room.
-    fn note_refusal(&self, incomplete: &Incomplete) {
-        let context = self.reporter.context;
-        let Some(owner) = Owner::of(self.record) else {
+    fn note_failure(&self, incomplete: &Incomplete) {
+        let Incomplete::Failed(failure) = incomplete else {
             return;
         };
-        if matches!(incomplete, Incomplete::Failed(failure) if failure.reason == reasons::QUOTA_EXCEEDED)
+        match failure.reason {
+            reasons::QUOTA_EXCEEDED => self.note_refusal(),
+            reasons::NOT_FOUND => self.ensure_load_balancer_soon(),
+            _ => {}
+        }
+    }
+
+    /// Remembers that there was no room for a backend that replaces others, for its owner to make room.
+    fn note_refusal(&self) {
+        let context = self.reporter.context;
+        if let Some(owner) = Owner::of(self.record)
             && context.index().is_replacing(&owner)
         {
             let record = ObjectKey::of(self.record);
             let key = owner.request_key();
             context.memory.room(&key, |room| room.refuse(record));
             context.queue.add([Request::normal(key)]);
+        }
+    }
+
+    /// A load balancer that does not exist any more is created again when that is found out. One that is not ensured
+    /// regularly is left alone.
+    fn ensure_load_balancer_soon(&self) {
+        let (context, lb) = (self.reporter.context, load_balancer_of(self.record));
+        let soon = context.options.min_ensure_period;
+        if context.memory.ensure_within(&lb, soon) {
+            context.queue.add([Request::normal(lb)]);
         }
     }
 

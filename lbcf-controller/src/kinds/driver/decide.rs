@@ -5,7 +5,7 @@ use crate::api::{
     Condition, ConditionStatus, Conditions, LoadBalancerDriver, LoadBalancerDriverStatus,
     ObjectExt, ObjectKey, condition_types, reasons,
 };
-use crate::drivers::DriverHealth;
+use crate::drivers::{DriverAbilities, DriverHealth};
 use crate::index::{DriverUse, RequestKey};
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -75,19 +75,22 @@ pub(super) fn decide(state: &DriverState) -> DriverAction {
 /// The action that sets the status; none if it is set.
 fn set(state: &DriverState, accepted: Condition) -> Option<DriverAction> {
     let old = state.driver.status.clone().unwrap_or_default();
-    let mut features = old.features.clone();
+    let mut abilities = DriverAbilities {
+        specification: old.specification.clone(),
+        features: old.features.clone(),
+    };
     let mut new = old.conditions.with(accepted, state.now);
     match &state.health {
         KnownHealth::NeverAsked => {
             new.retain(|condition| condition.type_ != condition_types::HEALTHY);
-            features.clear();
+            abilities = DriverAbilities::default();
         }
         KnownHealth::Pending => {}
         KnownHealth::Known(health) => {
             let healthy = health.condition(state.driver.metadata.generation);
             new = new.with(healthy, state.now);
             // A driver that is down can do the same when it is back.
-            features = health.features().map_or(features, <[String]>::to_vec);
+            abilities = health.abilities().cloned().unwrap_or(abilities);
         }
     }
     match class_condition(state) {
@@ -96,7 +99,8 @@ fn set(state: &DriverState, accepted: Condition) -> Option<DriverAction> {
     }
     let new = LoadBalancerDriverStatus {
         conditions: new,
-        features,
+        specification: abilities.specification,
+        features: abilities.features,
     };
     (new != old).then_some(DriverAction::SetStatus(new))
 }

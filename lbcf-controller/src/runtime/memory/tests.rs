@@ -212,3 +212,44 @@ fn b17_always_has_a_period_of_a_minute_by_default_and_if_not_succ_has_none() {
         assert_eq!(period.map(|period| period.as_secs()), seconds, "{policy:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn d117_a_driver_is_paused_for_others_than_the_object_whose_call_was_refused() {
+    let memory = memory();
+    let driver = |name| ObjectKey::new("ns", name);
+    let left = |key: Option<&RequestKey>| memory.pause_left(&driver("d"), key);
+    let other = RequestKey::Record(ObjectKey::new("ns", "other"));
+    assert_eq!(left(Some(&key())), None);
+    memory.pause(&driver("d"), Some(&key()), MINUTE);
+    assert_eq!(left(Some(&key())), None);
+    assert_eq!(memory.pause_left(&driver("e"), Some(&other)), None);
+    for key in [Some(&other), None] {
+        let left = left(key).unwrap();
+        assert!((MINUTE..=MINUTE.mul_f64(1.1)).contains(&left), "{left:?}");
+    }
+    // A longer pause stays, and a call that no request repeats pauses everything.
+    memory.pause(&driver("d"), Some(&other), SECOND);
+    assert!(left(Some(&other)).is_some());
+    memory.pause(&driver("d"), None, 2 * MINUTE);
+    assert!(left(Some(&key())).is_some() && left(None).is_some());
+    tokio::time::advance(2 * MINUTE).await;
+    assert_eq!(left(Some(&other)), None);
+    assert!(memory.notes.lock().is_empty(), "nothing is left behind");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_ensured_regularly_can_be_due_sooner() {
+    let memory = memory();
+    assert!(!memory.ensure_within(&key(), SECOND));
+    assert_eq!(memory.due(&key(), None), Due::Never, "it has no period");
+    memory.ensured(&key(), Some(MINUTE));
+    assert!(memory.ensure_within(&key(), SECOND));
+    assert!(
+        !memory.ensure_within(&key(), SECOND),
+        "it is as soon already"
+    );
+    assert_eq!(memory.due(&key(), Some(MINUTE)), Due::In(SECOND));
+    tokio::time::advance(SECOND).await;
+    assert_eq!(memory.due(&key(), Some(MINUTE)), Due::Now);
+    assert!(!memory.ensure_within(&key(), SECOND));
+}

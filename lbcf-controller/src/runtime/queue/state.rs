@@ -124,9 +124,20 @@ impl State {
         self.timers.first_key_value().map(|((due, _), _)| *due)
     }
 
-    pub(super) fn retry_delay(&self, key: &RequestKey, jitter: f64) -> Duration {
+    pub(super) fn retry_delay(
+        &self,
+        key: &RequestKey,
+        needs_change: bool,
+        jitter: f64,
+    ) -> Duration {
         let failures = self.failures.get(key).map_or(0, |failures| failures.count);
-        self.backoff.after(failures.saturating_add(1), jitter)
+        self.delay_after(failures.saturating_add(1), needs_change, jitter)
+    }
+
+    /// The backoff after failures in a row; the longest one if only a change of the object can end them.
+    fn delay_after(&self, failures: u32, needs_change: bool, jitter: f64) -> Duration {
+        let failures = if needs_change { u32::MAX } else { failures };
+        self.backoff.after(failures, jitter)
     }
 
     pub(super) fn backing_off(&self) -> Vec<RequestKey> {
@@ -179,8 +190,9 @@ impl State {
             let error = result.as_ref().err();
             failures.count = failures.count.saturating_add(1);
             failures.has_delay_of_driver = error.is_some_and(Error::has_delay_of_driver);
-            let asked = error.and_then(Error::retry_delay);
-            Some(asked.unwrap_or_else(|| self.backoff.after(failures.count, jitter)))
+            let (count, asked) = (failures.count, error.and_then(Error::retry_delay));
+            let needs_change = error.is_some_and(Error::needs_change);
+            Some(asked.unwrap_or_else(|| self.delay_after(count, needs_change, jitter)))
         };
         if let Some(priority) = self.added_again.remove(&key) {
             let key = key.clone();

@@ -65,3 +65,37 @@ fn a_load_balancer_is_named_by_its_key_or_the_beginning_of_its_identity() {
         );
     }
 }
+
+#[test]
+fn a_trace_is_named_unless_its_header_is_malformed() {
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let span = "00f067aa0ba902b7";
+    let found = |value: &str| {
+        let value = value.parse().unwrap();
+        let headers = HeaderMap::from_iter([("traceparent".parse().unwrap(), value)]);
+        trace_id(&headers)
+    };
+    assert_eq!(
+        found(&format!("00-{trace}-{span}-01")).as_deref(),
+        Some(trace)
+    );
+    let short = format!("{:032x}", 7);
+    assert_eq!(found(&format!("00-{short}-{span}-00")), Some(short));
+    for malformed in [
+        String::new(),
+        "\u{fc}".repeat(55),
+        trace.to_owned(),
+        format!("00-{trace}-{span}"),
+        format!("00-{trace}-{span}-01-x"),
+        format!("00-{trace}-{span}-1"),
+        format!("ff-{trace}-{span}-01"),
+        format!("00-{}-{span}-01", trace.to_uppercase()),
+        format!("00-+{}-{span}-01", &trace[1..]),
+        format!("00-{:032}-{span}-01", 0),
+        format!("00-{trace}-{:016}-01", 0),
+        format!("00-{trace}-{span}-01\tforged"),
+    ] {
+        assert_eq!(found(&malformed), None, "{malformed:?}");
+    }
+    assert!(trace_id(&HeaderMap::new()).is_none());
+}

@@ -1,5 +1,7 @@
 //! The audit: backends in the cloud that no BackendRecord accounts for.
 
+mod pages;
+
 use k8s_openapi::api::core::v1::{Event, Pod};
 use lbcf_controller::api::{
     BackendRecord, Bind, Condition, ConditionStatus, Conditions, LoadBalancer, LoadBalancerDriver,
@@ -41,9 +43,13 @@ async fn create_driver(world: &World, name: &str, namespace: &str) {
 
 /// Starts a controller that audits often.
 fn start(world: &World) -> (JoinHandle<()>, Health) {
+    start_with(world, World::quick())
+}
+
+fn start_with(world: &World, options: Options) -> (JoinHandle<()>, Health) {
     let options = Options {
         audit_period: Duration::from_millis(50),
-        ..World::quick()
+        ..options
     };
     let controller = Controller::new(world.client_as("lbcf-controller"), options);
     let health = controller.health();

@@ -198,7 +198,7 @@ async fn b102_a_rejected_creation_is_reported_and_a_corrected_one_succeeds() {
         let lb = world.get::<LoadBalancer>(LB).await;
         let status = lb.status?;
         let condition = status.conditions.find("Created")?;
-        (condition.reason == "OperationFailed"
+        (condition.reason == "NotFound"
             && condition
                 .message
                 .contains("clb instance lb-notexist not found"))

@@ -4,6 +4,7 @@ mod binds;
 mod failed_writes;
 mod groups;
 mod load_balancers;
+mod reasons;
 mod records;
 mod repeated;
 mod running;

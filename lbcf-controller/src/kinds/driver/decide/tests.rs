@@ -176,21 +176,47 @@ fn d72_a_driver_says_whether_it_has_its_class() {
 }
 
 #[test]
-fn d96_the_features_of_the_last_response_are_stored() {
+fn d96_d118_the_abilities_of_the_last_response_are_stored() {
     let mut state = state(DriverUse::Unused);
-    let mut features = |health| {
+    let mut stored = |health| {
         state.health = health;
-        state.set();
-        state.driver.status.clone().unwrap().features
+        let is_written = decide(&state) != DriverAction::AwaitChange;
+        if is_written {
+            state.set();
+        }
+        let status = state.driver.status.clone().unwrap();
+        (is_written, status.specification, status.features)
     };
-    let cancels = DriverHealth::healthy().with_features(&["cancel"]);
-    assert_eq!(features(KnownHealth::Known(cancels)), ["cancel"]);
+    let announces = |specification: &str, features: &[&str]| {
+        KnownHealth::Known(DriverHealth::healthy().with_abilities(specification, features))
+    };
+    let expected = |is_written, specification: &str, features: &[&str]| {
+        let features = features.iter().copied().map(str::to_owned).collect();
+        (is_written, specification.to_owned(), features)
+    };
+    let before = announces("", &[]);
+    assert_eq!(stored(before), expected(true, "", &[]));
+    let cancels = || announces("1", &["cancel", "pages"]);
+    assert_eq!(stored(cancels()), expected(true, "1", &["cancel", "pages"]));
+    assert_eq!(
+        stored(cancels()),
+        expected(false, "1", &["cancel", "pages"])
+    );
+    // It did not say otherwise.
     let unreachable = KnownHealth::Known(DriverHealth::unreachable());
     assert_eq!(
-        features(unreachable),
-        ["cancel"],
-        "it did not say otherwise"
+        stored(unreachable),
+        expected(true, "1", &["cancel", "pages"])
     );
-    let other = DriverHealth::healthy().with_features(&[]);
-    assert!(features(KnownHealth::Known(other)).is_empty());
+    assert_eq!(stored(announces("", &[])), expected(true, "", &[]));
+}
+
+#[test]
+fn d118_a_driver_of_before_shows_neither_features_nor_a_specification() {
+    let mut state = state(DriverUse::Unused);
+    state.health = KnownHealth::Known(DriverHealth::healthy().with_abilities("", &[]));
+    state.set();
+    let status = serde_json::to_value(&state.driver.status).unwrap();
+    let members: Vec<_> = status.as_object().unwrap().keys().collect();
+    assert_eq!(members, ["conditions"]);
 }

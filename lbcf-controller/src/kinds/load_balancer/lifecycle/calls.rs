@@ -153,9 +153,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         let created = match self.call_create(driver, request).await {
             Ok(Ok(identity)) => return self.write_created(identity).await,
             Ok(Err(rejected)) => rejected.identity,
-            Err(Incomplete::Failed(failure)) if failure.reason == reasons::OPERATION_FAILED => {
-                StringMap::default()
-            }
+            Err(Incomplete::Failed(failure)) if failure.is_fail() => StringMap::default(),
             Err(incomplete) => {
                 let type_ = if L::IS_STATUS_DETAILED {
                     condition_types::CREATED

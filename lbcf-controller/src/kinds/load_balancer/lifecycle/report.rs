@@ -128,7 +128,8 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 failure.into()
             }
             None => {
-                let delay = self.reporter.context.queue.retry_delay(&self.reporter.key);
+                let queue = &self.reporter.context.queue;
+                let delay = queue.retry_delay(&self.reporter.key, &failure);
                 status.retry_after = self.retry_time(delay);
                 Error::BackingOff(failure, delay)
             }

@@ -86,6 +86,34 @@ fn d22_a_drivers_own_delay_is_kept_exactly() {
 }
 
 #[test]
+fn d116_what_only_a_change_of_the_object_ends_waits_for_the_longest_time_and_a_change_ends_it() {
+    let (mut state, now) = (state(), Instant::now());
+    let invalid = |retry_delay| {
+        Err(Error::Operation(OperationFailure {
+            reason: "InvalidArgument",
+            message: String::new(),
+            retry_delay,
+        }))
+    };
+    let longest = Duration::from_secs(120);
+    assert_eq!(state.retry_delay(&key("a"), true, 0.0), longest);
+    state.add(Request::normal(key("a")), now);
+    assert_eq!(state.take(now, &unlimited), Some(key("a")));
+    state.done(key("a"), &invalid(None), now, 0.0);
+    assert_eq!(state.next_due(), Some(now + longest));
+    // The object was changed, and now something else is wrong: it is the second failure.
+    state.add(Request::normal(key("a")), now);
+    assert_eq!(state.take(now, &unlimited), Some(key("a")));
+    state.done(key("a"), &failed(None), now, 0.0);
+    assert_eq!(state.next_due(), Some(now + Duration::from_secs(20)));
+    state.add(Request::normal(key("a")), now);
+    assert_eq!(state.take(now, &unlimited), Some(key("a")));
+    let asked = Duration::from_secs(7);
+    state.done(key("a"), &invalid(Some(asked)), now, 0.0);
+    assert_eq!(state.next_due(), Some(now + asked));
+}
+
+#[test]
 fn d51_requests_that_back_off_become_due_and_those_with_a_drivers_delay_do_not() {
     let (mut state, now) = (state(), Instant::now());
     let asked = Duration::from_secs(300);
@@ -119,7 +147,10 @@ fn d51_requests_that_back_off_become_due_and_those_with_a_drivers_delay_do_not()
         assert_eq!(state.take(now, &unlimited), Some(key(name)));
         assert!(state.is_backoff_ended(&key(name)));
         // The backoff begins again.
-        assert_eq!(state.retry_delay(&key(name), 0.0), Duration::from_secs(10));
+        assert_eq!(
+            state.retry_delay(&key(name), false, 0.0),
+            Duration::from_secs(10)
+        );
         state.done(key(name), &failed(None), now, 0.0);
         assert!(!state.is_backoff_ended(&key(name)));
     }
@@ -276,7 +307,10 @@ fn a_write_to_an_outdated_object_is_no_failure() {
     state.take(now, &unlimited);
     state.done(key("a"), &Err(WriteError::Stale.into()), now, 0.0);
     assert_eq!(state.next_due(), Some(now + Duration::from_millis(200)));
-    assert_eq!(state.retry_delay(&key("a"), 0.0), Duration::from_secs(10));
+    assert_eq!(
+        state.retry_delay(&key("a"), false, 0.0),
+        Duration::from_secs(10)
+    );
 }
 
 #[test]
