@@ -164,7 +164,7 @@ defects! {
     LbInfoEmptyValue("lb-info-empty-value", "lbInfo has an empty text among its values", "CLB-02");
     LbInfoLarge("lb-info-large", "lbInfo is larger than 4 KiB", "CLB-07");
     LbInfoChangesOnPoll("lb-info-changes-on-poll",
-        "lbInfo differs in each reply", "CLB-03" "CLB-04" "CLB-07" "CONC-03" "LIFE-02");
+        "lbInfo differs in each reply", "CLB-03" "CLB-04" "CLB-07" "CONC-03" "LIFE-02" "CLB-08");
     CreateDuplicates("create-duplicates",
         "createLoadBalancer creates another load balancer whenever it is repeated after Succ",
         "CLB-03" "CLB-04" "CLB-07" "RTRY-04" "CONC-03" "LIFE-02");
