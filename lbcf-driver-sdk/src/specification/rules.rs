@@ -15,7 +15,8 @@ macro_rules! rules {
         $($name:ident $id:literal $level:ident $sentence:literal;)*
     })*) => {
         $($(
-            #[doc = $sentence]
+            // For the kit, by name. Others find it in `GROUPS`.
+            #[doc(hidden)]
             pub const $name: Rule = Rule {
                 id: $id,
                 level: Level::$level,
