@@ -35,9 +35,8 @@ pub struct EndpointBackend {
     #[serde(default, deserialize_with = "crate::wire::whole_number")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 65535))]
     pub port: i32,
-    /// The protocol: `TCP`, `UDP` or `SCTP`. Absent means TCP.
+    /// The protocol; absent means TCP.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub protocol: Protocol,
     /// The type of the address: `IPv4`, `IPv6` or `FQDN`.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]

@@ -66,9 +66,10 @@ pub struct KubernetesObject {
 #[non_exhaustive]
 pub struct ServicePort {
     /// The number that clients in the cluster use.
+    #[serde(deserialize_with = "crate::wire::whole_number")]
     pub port: i32,
     /// The number on each node; 0 if there is none.
-    #[serde(deserialize_with = "crate::wire::null_as_default")]
+    #[serde(deserialize_with = "crate::wire::whole_number")]
     pub node_port: i32,
     /// The protocol as it is written; empty means TCP.
     #[serde(deserialize_with = "crate::wire::null_as_default")]

@@ -16,7 +16,7 @@ operation_request! {
         #[cfg_attr(feature = "openapi", schema(required, value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_info: I,
         /// The most backends of a response; 0 for all. Sent to drivers with the feature `pages`.
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "crate::wire::is_zero")]
+        #[serde(default, deserialize_with = "crate::wire::whole_number", skip_serializing_if = "crate::wire::is_zero")]
         #[cfg_attr(feature = "openapi", schema(minimum = 0))]
         pub limit: i32,
         /// `continue` of the page before; empty for the first.

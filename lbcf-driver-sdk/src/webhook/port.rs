@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 /// The protocol of a port: written in capitals, read in any letter case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(rename_all = "UPPERCASE"))]
 pub enum Protocol {
     /// The Transmission Control Protocol, which is the default.
     #[default]
@@ -90,9 +92,8 @@ struct PortOnTheWire {
     #[serde(default, deserialize_with = "crate::wire::whole_number")]
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 65535))]
     port_number: i32,
-    /// The protocol: `TCP`, `UDP` or `SCTP`, which may come in any letter case. Absent means TCP.
+    /// The protocol; absent means TCP.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     protocol: Protocol,
 }
 

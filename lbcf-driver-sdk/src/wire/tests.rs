@@ -261,6 +261,20 @@ fn b154_a_port_is_written_under_both_names_and_read_under_either() {
 }
 
 #[test]
+fn d108_limits_and_ports_of_services_are_whole_numbers() {
+    for wire in [json!({"limit": 500}), json!({"limit": 500.0})] {
+        assert_eq!(read::<ListBackends>(&wire).limit, 500, "{wire}");
+    }
+    assert_eq!(read::<ListBackends>(&json!({"limit": null})).limit, 0);
+    let ports = json!([{"port": 80.0, "nodePort": 30080.0}]);
+    let service: KubernetesObject = read(&json!({"spec": {"ports": ports}}));
+    assert_eq!(
+        (service.ports[0].port, service.ports[0].node_port),
+        (80, 30080)
+    );
+}
+
+#[test]
 fn b155_an_unknown_word_is_kept_for_the_refusal() {
     let request: ValidateBackend = read(&json!({"operation": "Move", "backendType": "Vm"}));
     assert_eq!(request.operation, Operation::Other("Move".into()));
