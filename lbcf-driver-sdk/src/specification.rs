@@ -1,7 +1,8 @@
 //! The rules of the specification: `openapi/specification.md`, the OpenAPI document, the documentation of
 //! [`Driver`](crate::Driver) and the conformance kit have them from here.
 
-/// The rules, each by its name.
+// For the kit and for tests, which need each rule by its name.
+#[doc(hidden)]
 pub mod rules;
 
 /// A rule's force, in the words of RFC 2119.

@@ -1,4 +1,4 @@
-//! What follows from the reason that a driver gives for a failure. No I/O.
+//! The consequences of the reason that a driver gives for a failure. No I/O.
 
 use crate::api::reasons;
 use lbcf_driver_sdk::webhook::{EnsureLoadBalancer, Reason, Webhook};
@@ -35,7 +35,7 @@ pub(super) fn condition_message(reason: Option<Reason>, message: String) -> Stri
     }
 }
 
-/// How long the driver is not called for other objects, because its cloud limits the calls.
+/// The time in which the driver is not called for other objects, because its cloud limits the calls.
 pub(super) fn pause(
     reason: Option<Reason>,
     retry_delay: Option<Duration>,

@@ -15,8 +15,7 @@ macro_rules! rules {
         $($name:ident $id:literal $level:ident $sentence:literal;)*
     })*) => {
         $($(
-            // For the kit, by name. Others find it in `GROUPS`.
-            #[doc(hidden)]
+            #[doc = $sentence]
             pub const $name: Rule = Rule {
                 id: $id,
                 level: Level::$level,

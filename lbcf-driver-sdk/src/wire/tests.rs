@@ -261,7 +261,7 @@ fn b154_a_port_is_written_under_both_names_and_read_under_either() {
 }
 
 #[test]
-fn d108_limits_and_ports_of_services_are_whole_numbers() {
+fn d114_limits_and_ports_of_services_are_whole_numbers() {
     for wire in [json!({"limit": 500}), json!({"limit": 500.0})] {
         assert_eq!(read::<ListBackends>(&wire).limit, 500, "{wire}");
     }

@@ -41,7 +41,7 @@ async fn wire_14(lab: &Lab) -> CheckOutcome {
 check! { WIRE_15 = wire_15, Wire, runs Last,
     why "The controller acts by the reason: it creates a load balancer again, or waits for long. \
          With another type it cannot read the response at all.",
-    source "LBCF webhook specification, reasons; d109",
+    source "LBCF webhook specification, reasons; d115",
     typical "A status code as the reason, or the reason of an earlier failure beside Succ.",
 }
 

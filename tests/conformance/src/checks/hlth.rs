@@ -175,7 +175,7 @@ const MAX_CALLS: usize = 200;
 check! { HLTH_04 = hlth_04, Hlth,
     why "The controller calls a driver by its features. One that cannot be read is a driver that \
          does not respond, and one that comes and goes changes how backends are replaced.",
-    source "LBCF webhook specification, versions and features; d96, d109",
+    source "LBCF webhook specification, versions and features; d96, d115",
     typical "The version as a number, features as one text with commas, or as an object.",
 }
 

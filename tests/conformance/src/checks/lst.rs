@@ -160,7 +160,7 @@ async fn lst_06(lab: &Lab) -> CheckOutcome {
 check! { LST_07 = lst_07, Lst, needs [Feature(ListBackends), LoadBalancer, Backend],
     why "Controllers read answers up to a limit. A backend that two pages have counts twice, and one \
          that none has is never found when it is left over.",
-    source "LBCF webhook specification, listBackends; d108",
+    source "LBCF webhook specification, listBackends; d114",
     typical "Pages are counted by position, which changes when a backend goes, or continue does not \
              know its load balancer.",
 }
