@@ -8,10 +8,12 @@ use lbcf_driver_sdk::webhook::Protocol;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
-/// Written in this order of fields.
+/// Written in this order of fields. LBCF's examples of static addresses have the other names.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct BackendAddress {
+    #[serde(alias = "eniIP")]
     pub(crate) ip: String,
+    #[serde(alias = "backendPort")]
     port: u16,
     #[serde(skip_deserializing)]
     protocol: Option<Protocol>,
@@ -111,6 +113,7 @@ mod tests {
             ("[fd00::1]:80", true),
             ("my-web.com:8080", true),
             (r#"{"ip":"db.example","port":5432}"#, true),
+            (r#"{"eniIP":"10.9.9.9","backendPort":80}"#, true),
             ("", false),
             ("10.0.0.1", false),
             (":80", false),
