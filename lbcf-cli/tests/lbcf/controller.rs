@@ -81,10 +81,15 @@ async fn a_log_line_about_a_webhook_names_the_object_and_the_driver() {
     let controller = cluster.controller(&["--log-format", "json"]);
     let line: Value = serde_json::from_str(&controller.line_with("no valid response")).unwrap();
     assert_eq!(line["level"], "WARN", "{line}");
-    assert_eq!(line["span"]["kind"], "LoadBalancer", "{line}");
-    assert_eq!(line["span"]["object"], "default/lb", "{line}");
-    assert_eq!(line["fields"]["driver"], "kube-system/lbcf-d", "{line}");
-    assert_eq!(line["fields"]["webhook"], "createLoadBalancer", "{line}");
+    assert_eq!(line["spans"][0]["kind"], "LoadBalancer", "{line}");
+    assert_eq!(line["spans"][0]["object"], "default/lb", "{line}");
+    assert_eq!(line["span"]["driver"], "kube-system/lbcf-d", "{line}");
+    assert_eq!(line["span"]["webhook"], "createLoadBalancer", "{line}");
+    assert_eq!(
+        line["span"]["traceID"].as_str().unwrap().len(),
+        32,
+        "{line}"
+    );
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn stored(path: &Path) -> u64 {
 /// Whether the mock has acknowledged the weight.
 fn ensure(address: &str, weight: u64) -> bool {
     let body = format!(
-        r#"{{"recordID":"e","retryID":"r","lbInfo":{{"lbID":"lb-1234","lblID":"lbl-2234"}},"backendAddr":"a","parameters":{{"weight":"{weight}"}}}}"#
+        r#"{{"recordID":"e","retryID":"r","lbInfo":{{"lbID":"lb-1234","lblID":"lbl-2234"}},"backendAddr":"a:1","parameters":{{"weight":"{weight}"}}}}"#
     );
     let length = body.len();
     let request = format!(
