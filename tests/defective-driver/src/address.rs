@@ -89,10 +89,10 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
             address.insert("try".to_owned(), json!(request.text("retryID")));
         }),
         Defect::AddrCollidingPods if is_pod => rewrite(reply, |address| {
-            address.remove("ip");
+            address.insert("ip".to_owned(), json!("10.0.0.1"));
         }),
         Defect::AddrCollidingPorts => rewrite(reply, |address| {
-            address.remove("port");
+            address.insert("port".to_owned(), json!(80));
         }),
         Defect::GenerateBinds if !request.dry_run() => {
             let address = reply.get("backendAddr").and_then(Value::as_str);

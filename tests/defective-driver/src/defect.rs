@@ -112,7 +112,7 @@ defects! {
     CharsetRefused("charset-refused", "application/json with a charset is a 415", "WIRE-12");
     EmptyMsg("empty-msg",
         "Fail and rejections have an empty msg",
-        "WIRE-13" "VLB-02" "CLB-05" "ELB-04" "VBE-02" "ENS-08" "RTRY-05");
+        "WIRE-13" "VLB-02" "CLB-05" "ELB-04" "VBE-02" "ENS-08" "RTRY-05" "ENS-10");
     MsgMissing("msg-missing", "validateLoadBalancer refuses updates without msg", "WIRE-13");
     TraceRefused("trace-refused",
         "a traceparent that cannot be read is a 400", "WIRE-14");
@@ -122,10 +122,10 @@ defects! {
         "healthz has its features in one text, with commas", "HLTH-04");
     HealthzUnhealthy("healthz-unhealthy", "healthz is always false", "HLTH-01");
     Healthz404("healthz-404",
-        "there is no healthz: 404", "WIRE-01" "WIRE-07" "WIRE-08" "WIRE-12" "HLTH-01");
+        "there is no healthz: 404", "WIRE-01" "WIRE-07" "WIRE-08" "WIRE-12" "HLTH-01" "WIRE-14");
     HealthzPlainText("healthz-plain-text",
         "the reply of healthz is the text ok",
-        "WIRE-02" "WIRE-07" "WIRE-08" "WIRE-11" "WIRE-12" "HLTH-01");
+        "WIRE-02" "WIRE-07" "WIRE-08" "WIRE-11" "WIRE-12" "HLTH-01" "WIRE-14");
     HealthzSlow("healthz-slow", "healthz takes long", "HLTH-02");
     HealthzNeedsBody("healthz-needs-body", "healthz without a body is a 400", "HLTH-03");
     // validateLoadBalancer
@@ -167,7 +167,7 @@ defects! {
         "lbInfo differs in each reply", "CLB-03" "CLB-04" "CLB-07" "CONC-03" "LIFE-02" "CLB-08");
     CreateDuplicates("create-duplicates",
         "createLoadBalancer creates another load balancer whenever it is repeated after Succ",
-        "CLB-03" "CLB-04" "CLB-07" "RTRY-04" "CONC-03" "LIFE-02");
+        "CLB-03" "CLB-04" "CLB-07" "RTRY-04" "CONC-03" "LIFE-02" "CLB-08");
     CreateDuplicatesLater("create-duplicates-later",
         "createLoadBalancer creates another load balancer at the fourth repeat", "CLB-04" "CONC-03");
     CreateConcurrentDuplicates("create-concurrent-duplicates",
@@ -262,9 +262,9 @@ defects! {
     AddrWithRetryId("addr-with-retry-id",
         "generateBackendAddr makes the address from the retryID too", "GEN-03" "LIFE-02");
     AddrCollidingPods("addr-colliding-pods",
-        "generateBackendAddr leaves the pod's IP out of the address", "GEN-04");
+        "generateBackendAddr has the same IP in the address of every pod", "GEN-04");
     AddrCollidingPorts("addr-colliding-ports",
-        "generateBackendAddr leaves the port out of the address", "GEN-04");
+        "generateBackendAddr has the same port in every address", "GEN-04");
     NeedsParameters("needs-parameters",
         "generateBackendAddr crashes when parameters is null",
         "WIRE-01" "GEN-01" "GEN-02" "GEN-05" "GEN-10" "BAD-01" "BAD-02" "LIFE-01");
@@ -279,7 +279,7 @@ defects! {
     // ensureBackend
     EnsureDoesNothing("ensure-does-nothing",
         "ensureBackend succeeds and binds nothing",
-        "ENS-01" "RTRY-02" "RTRY-05" "DRY-03" "DRY-04" "BAD-02" "BAD-04" "LIFE-01");
+        "ENS-01" "RTRY-02" "RTRY-05" "DRY-03" "DRY-04" "BAD-02" "BAD-04" "LIFE-01" "ENS-10");
     EnsureDropsParameters("ensure-drops-parameters",
         "ensureBackend binds without parameters", "ENS-01" "BAD-02" "LIFE-01");
     FirstBindDropsParameters("first-bind-drops-parameters",
