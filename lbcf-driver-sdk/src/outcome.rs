@@ -119,12 +119,15 @@ impl<E: Error + Send + Sync + 'static> From<E> for HookError {
     }
 }
 
-/// For checks that validations and operations share: a rejection is a failure with the same message.
+/// For checks that validations and operations share: a rejection is a failure with the same message. It has the
+/// reason [`InvalidArgument`](Reason::InvalidArgument) if the author rejected, and not where an error of the cloud
+/// did, which may pass.
 impl From<Rejection> for HookError {
     fn from(rejection: Rejection) -> Self {
         Self {
+            reason: rejection.reason,
             source: rejection.source,
-            ..Self::new(Reason::InvalidArgument, rejection.message)
+            ..Self::fail(rejection.message)
         }
     }
 }
@@ -133,6 +136,8 @@ impl From<Rejection> for HookError {
 #[derive(Debug, Clone)]
 pub struct Rejection {
     message: String,
+    /// That of the failure where an operation rejects.
+    reason: Option<Reason>,
     source: Option<Source>,
 }
 
@@ -141,6 +146,7 @@ impl Rejection {
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
+            reason: Some(Reason::InvalidArgument),
             source: None,
         }
     }
@@ -182,7 +188,10 @@ impl Eq for Rejection {}
 /// [who reads what](crate::outcome#who-reads-what).
 impl<E: Error + Send + Sync + 'static> From<E> for Rejection {
     fn from(error: E) -> Self {
-        Self::new(error.to_string()).because(error)
+        Self {
+            reason: None,
+            ..Self::new(error.to_string()).because(error)
+        }
     }
 }
 
@@ -196,6 +205,7 @@ impl From<HookError> for Rejection {
         };
         Self {
             message,
+            reason: hook_error.reason,
             source: hook_error.source,
         }
     }

@@ -13,7 +13,7 @@ use crate::webhook::{
     KubernetesObject, ListBackends, LoadBalancer, Operation, SPECIFICATION, StringMap,
     ValidateBackend, ValidateLoadBalancer, WebhookInfo,
 };
-use crate::{HookError, Rejection};
+use crate::{HookError, Reason, Rejection};
 
 pub(crate) async fn healthz<D: Driver>(driver: &D, _request: Healthz) -> HealthzResponse {
     health(driver, driver.healthz().await)
@@ -319,7 +319,7 @@ fn both<A, B>(
 
 /// A value of the user's object that does not fit.
 fn invalid(error: FieldError) -> HookError {
-    Rejection::from(error).into()
+    HookError::new(Reason::InvalidArgument, error.to_string()).because(error)
 }
 
 /// Refuses a value that this edition of the specification does not define.

@@ -56,7 +56,10 @@ impl<T, E: Into<Box<dyn Error + Send + Sync>>> OrOutcome<T> for Result<T, E> {
     }
 
     fn or_reject(self, message: impl Into<String>) -> Result<T, Rejection> {
-        self.map_err(|error| Rejection::new(message).because(error))
+        self.map_err(|error| Rejection {
+            reason: None,
+            ..Rejection::new(message).because(error)
+        })
     }
 }
 

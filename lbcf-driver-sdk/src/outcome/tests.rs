@@ -22,6 +22,20 @@ fn the_question_mark_uses_the_errors_text_and_keeps_the_error() {
 }
 
 #[test]
+fn d115_only_what_the_author_rejects_is_an_invalid_argument() {
+    let reason = |rejection: Rejection| HookError::from(rejection).reason();
+    let invalid = Some(Reason::InvalidArgument);
+    assert_eq!(reason(Rejection::new("no").because("details")), invalid);
+    // What the cloud reports while something is checked may pass.
+    assert_eq!(reason(secret().into()), None);
+    assert_eq!(reason(HookError::fail("the cloud is down").into()), None);
+    let down = HookError::new(Reason::Unavailable, "the cloud is down");
+    assert_eq!(reason(down.into()), Some(Reason::Unavailable));
+    let result = Err::<(), _>(secret()).or_reject("cannot be checked");
+    assert_eq!(reason(result.unwrap_err()), None);
+}
+
+#[test]
 fn an_outer_message_keeps_the_inner_error_from_the_user() {
     let result = || Err::<(), _>(secret());
     for (hook_error, status) in [

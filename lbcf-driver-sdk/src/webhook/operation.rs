@@ -265,7 +265,7 @@ macro_rules! operation_response {
         }
 
         impl From<Result<$result, $crate::HookError>> for $name {
-            // Of one field.
+            // The tuple of one field is that field in parentheses.
             #[allow(unused_parens)]
             fn from(result: Result<$result, $crate::HookError>) -> Self {
                 match result {
