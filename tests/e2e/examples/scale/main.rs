@@ -4,7 +4,8 @@
 //! * `cargo build --release -p lbcf-cli`, then
 //!   `cargo run --release -p lbcf-e2e --example scale -- --processes 1000 2000 10000` runs what users run:
 //!   `lbcf local-cluster`, `lbcf mock-driver` and `lbcf controller` with their default flags;
-//!   `--lbcf FILE` measures another build of it.
+//!   `--lbcf FILE` measures another build of it, and `--before FILE` an earlier one beside it.
+//!   With `--real` the cluster is Kubernetes' own API server (tests/real-cluster).
 //! * With `--endpoints` the pods are the endpoints of five services, each with a group.
 
 // A measurement that fails ends the program.
@@ -47,6 +48,12 @@ struct Arguments {
     /// Creates so many pods that nothing selects, for --processes
     #[arg(long, default_value_t = 0, requires = "processes")]
     other_pods: usize,
+    /// Measures the controller of this lbcf, too, each time before the other
+    #[arg(long, requires = "processes")]
+    before: Option<PathBuf>,
+    /// Runs Kubernetes' own API server, for --processes; its processor time is that of etcd, too
+    #[arg(long, requires = "processes")]
+    real: bool,
     /// The lbcf to measure, for --processes; by default that of the same build
     #[arg(long, requires = "processes")]
     lbcf: Option<PathBuf>,
@@ -66,6 +73,8 @@ async fn main() {
             lbcf: arguments.lbcf.unwrap_or_else(process::binary_of_this_build),
             controller_flags: arguments.controller_flags,
             other_pods: arguments.other_pods,
+            before: arguments.before,
+            is_real: arguments.real,
         };
         measurement.of_all(&arguments.pods).await;
     } else {

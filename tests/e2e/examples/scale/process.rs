@@ -17,6 +17,23 @@ impl LbcfProcess {
         Self(child.expect("lbcf can be started"))
     }
 
+    /// Starts Kubernetes' own API server, which writes its kubeconfig when it is ready.
+    pub(crate) fn real_cluster(kubeconfig: &Path) -> Self {
+        let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../real-cluster/run");
+        let mut command = Command::new(run);
+        command
+            .args(["--nodes", "2", "--kubeconfig"])
+            .arg(kubeconfig);
+        let child = command.stdout(Stdio::null()).spawn();
+        let mut cluster = Self(child.expect("the cluster can be started"));
+        while !kubeconfig.exists() {
+            let ended = cluster.0.try_wait().expect("the cluster is a child");
+            assert_eq!(ended, None, "the cluster did not start");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        cluster
+    }
+
     /// Starts a server, and returns the URL that it prints when it accepts connections.
     pub(crate) fn serve(lbcf: &Path, arguments: &[&str]) -> (Self, String) {
         let child = command(lbcf, arguments).stdout(Stdio::piped()).spawn();

@@ -11,6 +11,7 @@ use crate::workload::Workload;
 use futures::StreamExt;
 use http::Request;
 use k8s_openapi::api::core::v1::{Namespace, Pod, Service};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config, ResourceExt};
@@ -23,7 +24,7 @@ use mock_driver::JournalEntry;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
@@ -34,6 +35,7 @@ const CHANGES_PER_SECOND: u32 = 50;
 const NOT_READY_PODS: usize = 50;
 /// How long a process has for what it does when everything is done, such as events and freeing memory.
 const REST: Duration = Duration::from_secs(3);
+const ANY_PORT: &str = "127.0.0.1:0";
 /// The pause between two looks at the driver's calls.
 const POLL: Duration = Duration::from_millis(5);
 
@@ -43,16 +45,38 @@ pub(super) struct Measurement {
     pub(super) controller_flags: String,
     /// How many pods are created that no group selects.
     pub(super) other_pods: usize,
+    /// An lbcf whose controller is measured before.
+    pub(super) before: Option<PathBuf>,
+    pub(super) is_real: bool,
 }
 
 impl Measurement {
     pub(super) async fn of_all(&self, sizes: &[usize]) {
         let mut columns = Vec::new();
         for &pods in sizes {
-            let mut system = System::start(self).await;
-            columns.push((pods, system.measure(pods, self.other_pods).await));
+            if let Some(before) = &self.before {
+                let figures = self.measure(before, pods).await;
+                columns.push((format!("{pods} before"), figures));
+            }
+            let figures = self.measure(&self.lbcf, pods).await;
+            columns.push((pods.to_string(), figures));
         }
         table::print(&columns);
+    }
+
+    async fn measure(&self, controller: &Path, pods: usize) -> Figures {
+        let mut system = System::start(self, controller).await;
+        system.measure(pods, self.other_pods).await
+    }
+
+    fn start_cluster(&self, kubeconfig: &Path) -> LbcfProcess {
+        if self.is_real {
+            return LbcfProcess::real_cluster(kubeconfig);
+        }
+        let path = kubeconfig.to_str().expect("its path is text");
+        let arguments = ["local-cluster", "--listen", ANY_PORT, "--with-crds"];
+        let arguments = [&arguments[..], &["--kubeconfig", path]].concat();
+        LbcfProcess::serve(&self.lbcf, &arguments).0
     }
 }
 
@@ -71,28 +95,28 @@ struct System {
 }
 
 impl System {
-    async fn start(measurement: &Measurement) -> Self {
+    async fn start(measurement: &Measurement, of_controller: &Path) -> Self {
         let lbcf = &measurement.lbcf;
         let folder = std::env::temp_dir().join(format!("lbcf-scale-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a temporary folder");
         let kubeconfig = folder.join("kubeconfig");
         let path = kubeconfig.to_str().expect("its path is text");
-        let any_port = "127.0.0.1:0";
-        let serving = ["local-cluster", "--listen", any_port, "--with-crds"];
-        let (cluster, _) =
-            LbcfProcess::serve(lbcf, &[&serving[..], &["--kubeconfig", path]].concat());
-        let (driver, driver_url) = LbcfProcess::serve(lbcf, &["mock-driver", "--listen", any_port]);
+        let cluster = measurement.start_cluster(&kubeconfig);
+        let (driver, driver_url) = LbcfProcess::serve(lbcf, &["mock-driver", "--listen", ANY_PORT]);
         let health_address = free_address();
         let arguments = ["controller", "--kubeconfig", path];
         let health_flag = ["--health-address", health_address.as_str()];
         let flags: Vec<&str> = measurement.controller_flags.split_whitespace().collect();
-        let controller = LbcfProcess::start(
-            lbcf,
-            &[&arguments[..], &health_flag[..], &flags[..]].concat(),
-        );
         let config = Kubeconfig::read_from(&kubeconfig).expect("a kubeconfig");
         let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await;
         let client = Client::try_from(config.expect("a kubeconfig")).expect("a client");
+        if measurement.is_real {
+            create_crds(&client).await;
+        }
+        let controller = LbcfProcess::start(
+            of_controller,
+            &[&arguments[..], &health_flag[..], &flags[..]].concat(),
+        );
         let system = Self {
             cluster,
             driver,
@@ -211,7 +235,7 @@ impl System {
         figures.add("registered", rate, "backends/s");
         let names = [
             "controller, processor time of registering",
-            "local-cluster, processor time of registering",
+            "cluster, processor time of registering",
             "mock-driver, processor time of registering",
         ];
         after.add_cpu(figures, names, &before, pods);
@@ -232,6 +256,15 @@ impl System {
         self.until_calls("ensureBackend", &before, pods).await;
         figures.add("changing all weights", began.elapsed().as_secs_f64(), "s");
         sleep(REST).await;
+        let after = self.activity().await;
+        let names = [
+            "controller, processor time of a weight",
+            "cluster, processor time of a weight",
+            "mock-driver, processor time of a weight",
+        ];
+        after.add_cpu(figures, names, &before, pods);
+        let requests = (after.requests - before.requests) / pods as f64;
+        figures.add("requests of a weight", requests, "a backend");
     }
 
     /// Changes the readiness of pods at a fixed rate: each becomes NotReady and, 2 s later, Ready again.
@@ -298,7 +331,7 @@ impl System {
         let after = self.activity().await;
         let names = [
             "controller, processor time of deregistering",
-            "local-cluster, processor time of deregistering",
+            "cluster, processor time of deregistering",
             "mock-driver, processor time of deregistering",
         ];
         after.add_cpu(figures, names, &before, pods);
@@ -389,6 +422,20 @@ async fn new_calls(mock: &Client, since: &mut u64) -> Vec<String> {
     let entries: Vec<JournalEntry> = serde_json::from_value(entries).expect("a journal");
     *since = entries.last().map_or(*since, |entry| entry.sequence);
     entries.into_iter().map(|entry| entry.record_id).collect()
+}
+
+/// Creates LBCF's kinds, and waits until they are served.
+async fn create_crds(client: &Client) {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    for crd in lbcf_controller::api::crds() {
+        let created = api.create(&PostParams::default(), &crd).await;
+        created.expect("the definition is accepted");
+    }
+    let records: Api<BackendRecord> = Api::all(client.clone());
+    until_within(TIMEOUT, "the kinds are served", async || {
+        records.list(&ListParams::default()).await.ok().map(drop)
+    })
+    .await;
 }
 
 async fn set_ready(api: &Api<Pod>, name: &str, ready: bool) {

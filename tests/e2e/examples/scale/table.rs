@@ -12,9 +12,8 @@ impl Figures {
     }
 }
 
-/// Prints a row for each figure and a column for each number of pods; then how each figure grew from the
-/// first number to the last.
-pub(crate) fn print(columns: &[(usize, Figures)]) {
+/// Prints a row for each figure and a column for each measurement; then the last as a multiple of the first.
+pub(crate) fn print(columns: &[(String, Figures)]) {
     let mut rows: Vec<(&str, &str)> = Vec::new();
     let mut values: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (_, figures) in columns {
@@ -30,7 +29,7 @@ pub(crate) fn print(columns: &[(usize, Figures)]) {
     for (pods, _) in columns {
         print!("{pods:>12}");
     }
-    println!("{:>10}", "growth");
+    println!("{:>10}", "last/first");
     for (name, unit) in rows {
         print!("{:<52}", format!("{name} ({unit})"));
         let values = &values[name];
