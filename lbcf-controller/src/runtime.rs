@@ -3,9 +3,11 @@
 
 mod context;
 pub(crate) mod driver_protection;
+mod first_answers;
 pub(crate) mod memory;
 pub(crate) mod operation;
 mod outcome;
+pub(crate) mod pod_pages;
 pub(crate) mod queue;
 mod reason;
 pub(crate) mod verdicts;

@@ -1,5 +1,6 @@
 """What a controller sends to a driver that knows nothing of version 1: recorded with the controller before and now, of the same
-steps. What is sent now is what was sent before, and `namespace` and `name`."""
+steps. What is sent now is what was sent before, and `namespace` and `name`. Only the recordID of generateBackendAddr is another one, as it
+is asked before there is an object with a uid."""
 import json
 import re
 import sys
@@ -86,6 +87,7 @@ def play(scene):
 
 
 UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+BEFORE_UID = re.compile(r"^generateBackendAddr\(.*/.*\)$")
 # Which the driver makes of a uid, and the tour of its process.
 LOAD_BALANCER = re.compile(r"lb-[0-9a-f]{20}|lbcf-demo-[0-9a-f]+")
 TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z")
@@ -100,6 +102,7 @@ def without_chance(value):
     if isinstance(value, list):
         return [without_chance(member) for member in value]
     if isinstance(value, str):
+        value = BEFORE_UID.sub("generateBackendAddr(UID)", value)
         return LOAD_BALANCER.sub("LB", TIME.sub("TIME", UID.sub("UID", value)))
     return value
 

@@ -1,7 +1,7 @@
 //! BackendRecord: one backend at one load balancer.
 
-use super::{AddressFamily, Condition, EnsurePolicy, PortSelector, StringMap, nullable};
-use kube::CustomResource;
+use super::{AddressFamily, Condition, EnsurePolicy, PortSelector, StringMap, names, nullable};
+use kube::{CustomResource, ResourceExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +113,26 @@ pub struct EndpointBackendRecord {
     pub address_type: AddressFamily,
     /// Port and protocol at the address.
     pub port: PortSelector,
+}
+
+impl BackendRecord {
+    /// The address that it was created with and the proof that a controller wrote it, if it was created with one.
+    pub(crate) fn created_with(&self) -> Option<(&str, &str)> {
+        let annotation = self.annotations().get(names::ANNOTATION_ADDRESS)?;
+        annotation.rsplit_once(' ')
+    }
+
+    /// Completes a status that was not written yet with the address that the record was created with.
+    pub(crate) fn read_address(&mut self) {
+        let is_stored = |status: &BackendRecordStatus| !status.backend_addr.is_empty();
+        if self.status.as_ref().is_some_and(is_stored) {
+            return;
+        }
+        if let Some((address, _)) = self.created_with() {
+            let address = address.to_owned();
+            self.status.get_or_insert_default().backend_addr = address;
+        }
+    }
 }
 
 /// The observed state of a BackendRecord, written by the controller.

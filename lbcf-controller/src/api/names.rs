@@ -62,6 +62,9 @@ pub const ANNOTATION_REMOVE_ORPHANS: &str = "lbcf.tkestack.io/remove-orphans";
 /// a change is noticed.
 pub const ANNOTATION_SOURCE: &str = "lbcf.tkestack.io/backend-source";
 
+/// Annotation of a BackendRecord: its backend's address and, after a space, the proof that a controller wrote it. It is there
+/// if the driver named the address before the record was created; `status.backendAddr` has it from the first write of the status on.
+pub const ANNOTATION_ADDRESS: &str = "lbcf.tkestack.io/backend-addr";
 /// Annotation of a BackendRecord: proves that a controller created it.
 pub const ANNOTATION_SIGNATURE: &str = "lbcf.tkestack.io/signature";
 /// The Secret of the key that signs BackendRecords.

@@ -1,5 +1,6 @@
 //! Executing a plan: deletions first, then updates, then creations.
 
+use super::address::Addresses;
 use super::decide::BackendsState;
 use super::plan::{RecordPlan, TakenNames};
 use crate::api::{
@@ -56,11 +57,10 @@ pub(crate) async fn execute(
         let recorder = &context.recorder;
         recorder.record(owner, Normal, "AdoptedBackendRecords", &message);
     }
-    let creations = plan.create.into_iter().map(|mut record| async move {
-        context.sign(&mut record);
-        let created = context.cluster.create(&record).await;
-        let result = apply_written(context, &record, created).await;
-        (unit_of(&record).into(), result.map(drop))
+    let addresses = &Addresses::new(context);
+    let creations = plan.create.into_iter().map(|record| async move {
+        let unit = unit_of(&record).into();
+        (unit, create(context, addresses, record).await)
     });
     outcome.collect(creations).await;
     outcome
@@ -115,6 +115,29 @@ async fn apply_written(
     let written = written?;
     context.apply(StoreEvent::Written(written.clone()));
     Ok(written)
+}
+
+async fn create(
+    context: &Context,
+    addresses: &Addresses<'_>,
+    mut record: BackendRecord,
+) -> Result<(), WriteError> {
+    let key = ObjectKey::of(&record);
+    // It exists if only the response to its creation was lost.
+    if let Ok(Some(_)) = context.confirm::<BackendRecord>(&key).await {
+        return Err(WriteError::Stale);
+    }
+    let address = addresses.of(&record).await;
+    context.sign(&mut record, address.as_deref());
+    let created = context.cluster.create(&record).await;
+    if created.as_ref().is_err_and(WriteError::is_uncertain) {
+        context.doubt(&record);
+    }
+    let result = apply_written(context, &record, created).await;
+    if result.is_err() {
+        context.first_answers.take(&key);
+    }
+    result.map(drop)
 }
 
 async fn delete(context: &Context, record: &BackendRecord) -> Result<(), WriteError> {

@@ -4,8 +4,9 @@ use super::brake::{brake, release};
 use super::decide::{BackendsState, Candidates, decide};
 use super::execute::{PlanOutcome, execute, may_adopt};
 use super::hold::{advance, hold};
+use super::plan::RecordPlan;
 use super::service::{CandidateNode, EndpointCandidates, SelectedService, port_of_slice, tallies};
-use super::status::{OwnerKind, report_refusal};
+use super::status::{OwnerKind, begin_progress, report_refusal};
 use super::verdict::enqueue_verdict;
 use crate::api::{
     BackendRecord, DeregisterPolicy, LoadBalancerDriver, ObjectExt, ObjectKey, ServiceMode,
@@ -42,8 +43,15 @@ pub(crate) async fn reconcile<K: OwnerKind>(
         return Ok(Action::RequeueNow);
     }
     let regarding = Regarding::owner(&*state.object);
+    read_pods(context, &state, &plan).await;
+    if !plan.create.is_empty() {
+        begin_progress::<K>(context, owner);
+    }
     let mut outcome = execute(context, &regarding, plan).await;
     batch.done(&mut outcome);
+    if !is_full {
+        context.pod_pages.remove(owner);
+    }
     enqueue_verdict(context, owner, state.object.deregister_policy());
     match outcome.error {
         Some(error) if state.is_deleting() => Err(error),
@@ -62,6 +70,21 @@ pub(crate) async fn reconcile<K: OwnerKind>(
             finish::<K>(context, &state, &over, action)
         }
     }
+}
+
+/// Reads the pods in pages whose addresses the driver is asked for, if they are many.
+async fn read_pods(context: &Context, state: &BackendsState, plan: &RecordPlan) {
+    let owner = &state.owner;
+    let counts = {
+        let index = context.index();
+        let registered = index.records.count_kept(owner);
+        (index.selections.count(owner), registered)
+    };
+    let (cluster, object) = (&context.cluster, &*state.object);
+    let pages = &context.pod_pages;
+    pages
+        .read(cluster, (owner, object), counts, &plan.create)
+        .await;
 }
 
 /// Units of an owner that are being reconciled. Those that are not done when this is dropped are

@@ -11,6 +11,7 @@ use crate::api::{
     BackendOwner, BackendRecord, Condition, Conditions, NamespacedKind, ObjectExt, condition_types,
     reasons,
 };
+use crate::cluster::EventType::Normal;
 use crate::cluster::{FromWatched, Regarding, Wait, WaitEvent, ready};
 use crate::index::{Index, Indexed, LoadBalancerUse, Owner};
 use crate::process::text::in_full;
@@ -54,8 +55,8 @@ pub(crate) trait OwnerKind:
 
     fn conditions(status: &mut Self::Status) -> &mut Vec<Condition>;
 
-    /// Records events about its status, beyond those of its waits.
-    fn report(&self, _context: &Context, _old: &Self::Status, _new: &Self::Status) {}
+    /// The numbers of backends, and of those that are registered, according to a status.
+    fn progress(status: &Self::Status) -> (i32, i32);
 
     /// Writes the counts and the condition of an owner that is not being deleted by [`write_counts`].
     fn write_status(
@@ -98,8 +99,35 @@ pub(crate) async fn write_counts<K: OwnerKind>(
         context.memory.note_status_write(&reporter.key);
         context.write_status(object, &new).await?;
     }
-    object.report(context, &old, &new);
+    report_progress::<K>(&reporter, K::progress(&new));
     Ok(report.record())
+}
+
+/// Notes that an owner is about to create records.
+pub(super) fn begin_progress<K: OwnerKind>(context: &Context, owner: &Owner) {
+    let object = context.index().find::<K>(owner.key());
+    let status = object.as_ref().and_then(|object| object.status());
+    let registered = status.map_or(0, |status| K::progress(status).1);
+    let key = owner.request_key();
+    context.memory.begin_registering(&key, registered);
+}
+
+/// Records one event about all backends that were registered, when they are: that about each would hide those about failures.
+fn report_progress<K: OwnerKind>(reporter: &Reporter<'_>, (backends, all): (i32, i32)) {
+    if backends == 0 || all != backends {
+        return;
+    }
+    let Some((took, before)) = reporter.context.memory.end_registering(&reporter.key) else {
+        return;
+    };
+    let (count, seconds) = (all - before, took.as_secs() + 1);
+    let plural = if count == 1 { "" } else { "s" };
+    let mut message = format!("registered {count} backend{plural} in {seconds} s");
+    if count != all {
+        message += &format!("; all {all} are registered");
+    }
+    let (recorder, reason) = (&reporter.context.recorder, format!("SuccSynced{}", K::KIND));
+    recorder.record(&reporter.regarding, Normal, &reason, &message);
 }
 
 /// The status with current counts, and what the owner waits for. That of one that is being deleted stays:

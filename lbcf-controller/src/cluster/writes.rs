@@ -47,6 +47,18 @@ pub(crate) enum WriteError {
     NotLeading(#[from] NotLeading),
 }
 
+impl WriteError {
+    /// True if it may have been done all the same: the API server gave no response, or failed itself.
+    pub(crate) const fn is_uncertain(&self) -> bool {
+        match self {
+            Self::Timeout(_) => true,
+            Self::Refused(kube::Error::Api(status)) => status.code >= 500,
+            Self::Refused(_) => true,
+            _ => false,
+        }
+    }
+}
+
 #[derive(Clone)]
 pub(crate) struct Writer {
     client: Client,
@@ -181,7 +193,11 @@ impl Writer {
     where
         K: NamespacedKind + FromWatched + HasStatus<Status: Serialize>,
     {
-        let (old, new) = (to_value(&object.status())?, to_value(new)?);
+        let (mut old, new) = (to_value(&object.status())?, to_value(new)?);
+        if let Some(old) = old.as_object_mut() {
+            // Of a record that was created with its address, the stored status may not have it yet.
+            old.remove("backendAddr");
+        }
         let patch = json!({ "status": merge_patch(&old, &new) });
         self.patch(Target::of(object), patch, Patched::Status).await
     }

@@ -18,6 +18,7 @@ impl Indexed for BackendRecord {
         let mut requests = Vec::new();
         if let Some(record) = event.object_mut() {
             index.records.shared_maps.share(record);
+            record.read_address();
         }
         // Comparing a record with what was written just now would find nothing.
         let is_own = matches!(event, StoreEvent::Written(_));

@@ -7,8 +7,7 @@ use crate::api::{
     reasons,
 };
 use crate::backends::{self, BackendCounts, OwnerKind, to_i32, write_counts};
-use crate::cluster::EventType::Normal;
-use crate::cluster::{Regarding, Wait, WaitEvent, some};
+use crate::cluster::{Wait, WaitEvent, some};
 use crate::index::{Index, LoadBalancerUse, Owner, UnusableLoadBalancer};
 use crate::runtime::{Action, Context, Error};
 use std::collections::BTreeMap;
@@ -84,16 +83,8 @@ impl OwnerKind for BackendGroup {
         &mut status.conditions
     }
 
-    /// The event is recorded when this state is reached, and not repeated.
-    fn report(&self, context: &Context, old: &BackendGroupStatus, new: &BackendGroupStatus) {
-        let is_complete = |status: &BackendGroupStatus| {
-            status.backends > 0 && status.backends == status.registered_backends
-        };
-        if is_complete(new) && !is_complete(old) {
-            let message = format!("all {} backends are registered", new.backends);
-            let (recorder, regarding) = (&context.recorder, Regarding::object(self));
-            recorder.record(&regarding, Normal, "SuccSyncedBackendGroup", &message);
-        }
+    fn progress(status: &BackendGroupStatus) -> (i32, i32) {
+        (status.backends, status.registered_backends)
     }
 
     async fn write_status(

@@ -1,6 +1,5 @@
 //! BackendRecord: registering and deregistering one address.
 
-mod backend;
 mod calls;
 mod conflict;
 mod decide;

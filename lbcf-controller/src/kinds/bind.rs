@@ -101,6 +101,10 @@ impl OwnerKind for Bind {
         status.registered_backends = to_i32(counts.registered);
     }
 
+    fn progress(status: &BindStatus) -> (i32, i32) {
+        (status.backends, status.registered_backends)
+    }
+
     fn conditions(status: &mut BindStatus) -> &mut Vec<Condition> {
         &mut status.conditions
     }

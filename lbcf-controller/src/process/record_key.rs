@@ -75,11 +75,27 @@ impl RecordKey {
         Self { key, since }
     }
 
-    pub(crate) fn sign(&self, record: &mut BackendRecord) {
-        let signature = hmac::sign(&self.key, &identity(record));
-        let signature = BASE64_STANDARD_NO_PAD.encode(signature);
+    /// Signs a record that is to be created, and its backend's address if that is known.
+    pub(crate) fn sign(&self, record: &mut BackendRecord, address: Option<&str>) {
+        let signature = self.signature(&identity(record));
+        // Signed apart, so that earlier versions, which do not know of it, take the record for their own.
+        let address = address.map(|address| {
+            let signature = self.signature(&address_identity(record, address));
+            format!("{address} {signature}")
+        });
         let annotations = record.annotations_mut();
         annotations.insert(names::ANNOTATION_SIGNATURE.to_owned(), signature);
+        let address = address.map(|address| (names::ANNOTATION_ADDRESS.to_owned(), address));
+        annotations.extend(address);
+    }
+
+    fn signature(&self, identity: &[u8]) -> String {
+        BASE64_STANDARD_NO_PAD.encode(hmac::sign(&self.key, identity))
+    }
+
+    fn is_signed(&self, identity: &[u8], signature: &str) -> bool {
+        let signature = BASE64_STANDARD_NO_PAD.decode(signature);
+        signature.is_ok_and(|it| hmac::verify(&self.key, identity, &it).is_ok())
     }
 
     /// True for a record that a controller created. Those of the original controller and of earlier versions are older
@@ -91,8 +107,10 @@ impl RecordKey {
             return created.is_some_and(|created| created.0 <= self.since)
                 && status.is_some_and(|status| !status.backend_addr.is_empty());
         };
-        let signature = BASE64_STANDARD_NO_PAD.decode(signature);
-        signature.is_ok_and(|it| hmac::verify(&self.key, &identity(record), &it).is_ok())
+        self.is_signed(&identity(record), signature)
+            && record.created_with().is_none_or(|(address, signature)| {
+                self.is_signed(&address_identity(record, address), signature)
+            })
     }
 }
 
@@ -134,6 +152,10 @@ fn identity(record: &BackendRecord) -> Vec<u8> {
     );
     // Structs, strings and maps of strings can always be written.
     serde_json::to_vec(&identity).unwrap_or_default()
+}
+
+fn address_identity(record: &BackendRecord, address: &str) -> Vec<u8> {
+    [identity(record).as_slice(), address.as_bytes()].concat()
 }
 
 #[cfg(test)]

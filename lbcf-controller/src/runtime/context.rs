@@ -10,8 +10,10 @@ use crate::process::lock::{Mutex, WriteLocks};
 use crate::process::metrics::Metrics;
 use crate::process::options::Options;
 use crate::process::record_key::RecordKey;
+use crate::runtime::first_answers::FirstAnswers;
 use crate::runtime::memory::Memory;
 use crate::runtime::outcome::Error;
+use crate::runtime::pod_pages::PodPages;
 use crate::runtime::queue::{CallPermit, ConcurrencyKey, ConcurrencyLimits, Queue};
 use crate::runtime::verdicts::Verdicts;
 use jiff::Timestamp;
@@ -40,6 +42,8 @@ pub(crate) struct Context {
     pub(crate) status_locks: WriteLocks,
     pub(crate) driver_locks: WriteLocks,
     pub(crate) verdicts: Verdicts,
+    pub(crate) pod_pages: PodPages,
+    pub(crate) first_answers: FirstAnswers,
     /// Read before anything is reconciled.
     record_key: OnceCell<RecordKey>,
     index: Mutex<Index>,
@@ -83,6 +87,8 @@ impl Context {
             status_locks: WriteLocks::default(),
             driver_locks: WriteLocks::default(),
             verdicts: Verdicts::default(),
+            pod_pages: PodPages::default(),
+            first_answers: FirstAnswers::default(),
             record_key: OnceCell::new(),
             index: Mutex::default(),
             uncertain: Mutex::default(),
@@ -101,9 +107,9 @@ impl Context {
         self.record_key.get_or_init(load).await;
     }
 
-    pub(crate) fn sign(&self, record: &mut BackendRecord) {
+    pub(crate) fn sign(&self, record: &mut BackendRecord, address: Option<&str>) {
         if let Some(key) = self.record_key.get() {
-            key.sign(record);
+            key.sign(record, address);
         }
     }
 
@@ -174,12 +180,17 @@ impl Context {
             Ok(written) => self.apply(StoreEvent::Written(written)),
             Err(error @ (WriteError::DryRun | WriteError::NotLeading(_))) => return Err(error),
             Err(error) => {
-                let key = (K::KIND, object.key());
-                self.uncertain.lock().insert(key, object.version());
+                self.doubt(object);
                 return Err(error);
             }
         }
         Ok(())
+    }
+
+    /// Has an object read live before anything is decided about it.
+    pub(crate) fn doubt<K: Indexed>(&self, object: &K) {
+        let key = (K::KIND, object.key());
+        self.uncertain.lock().insert(key, object.version());
     }
 
     /// An object that is read live first if its state is uncertain, as its watch may report it much later.
@@ -271,6 +282,7 @@ impl Context {
                 self.driver_locks.remove(driver);
             }
             RequestKey::DriverHealth(driver) => self.driver_health.remove(driver),
+            RequestKey::Record(record) => drop(self.first_answers.take(record)),
             RequestKey::Group(group) => self.verdicts.remove(&Owner::Group(group.clone())),
             RequestKey::Bind(bind) => {
                 self.verdicts.remove(&Owner::Bind(bind.clone()));

@@ -54,6 +54,8 @@ struct Notes {
     is_ensured_since_start: bool,
     /// When its status with counts was written last.
     status_written: Option<Instant>,
+    /// Since when an owner has backends that are not registered, and how many it had that were.
+    registering: Option<(Instant, i32)>,
     /// Since when the record is known to have no owner.
     ownerless: Option<Instant>,
     /// Since when the record's deletion waits for another record.
@@ -284,6 +286,21 @@ impl Memory {
         self.with(key, |notes| {
             left_until(notes.status_written? + self.status_interval)
         })
+    }
+
+    /// Notes that an owner registers backends, of which so many are registered already.
+    pub(crate) fn begin_registering(&self, key: &RequestKey, registered: i32) {
+        self.with(key, |notes| {
+            notes
+                .registering
+                .get_or_insert((Instant::now(), registered));
+        });
+    }
+
+    /// For how long it has, and how many were registered before.
+    pub(crate) fn end_registering(&self, key: &RequestKey) -> Option<(Duration, i32)> {
+        let (since, before) = self.with(key, |notes| notes.registering.take())?;
+        Some((since.elapsed(), before))
     }
 
     pub(crate) fn note_status_write(&self, key: &RequestKey) {

@@ -148,9 +148,25 @@ where
     }
     let call = context.drivers.call::<W>(driver, &request);
     let result = call.instrument(span.clone()).await;
+    span.in_scope(|| settle(operand, driver, operation, &request, result))
+}
+
+/// Does what follows from the result of a call.
+pub(crate) fn settle<W>(
+    operand: Operand<'_>,
+    driver: &LoadBalancerDriver,
+    operation: &str,
+    request: &W,
+    result: Result<W::Response, DriverError>,
+) -> Result<W::Response, Incomplete>
+where
+    W: Webhook<Response: OperationResponse> + OperationRequest,
+{
+    let context = operand.context;
     if let Some(key) = operand.key {
         if let Some(delay) = delay_after::<W>(&result, context.options.poll_interval) {
-            memory.delay_call(key, digest(), delay);
+            let digest = CallDigest::of::<W>(driver, request);
+            context.memory.delay_call(key, digest, delay);
         }
         let response = result.as_ref();
         let is_running = response.is_ok_and(|response| response.status() == Status::Running);
@@ -158,7 +174,7 @@ where
             context.end_wait(key, operand.regarding);
         }
     }
-    span.in_scope(|| conclude::<W>(operand, driver, operation, result))
+    conclude::<W>(operand, driver, operation, result)
 }
 
 /// Records the event about a call's result, and says what follows from it.

@@ -1,17 +1,19 @@
 //! The calls of a record's driver, and what their responses change.
 
-use super::backend::fetch;
 use super::decide::{backend_unavailable, deregister_request};
 use super::reconcile::{Reconciler, period_of};
 use crate::api::{
-    BackendRecordStatus, Condition, Conditions, LoadBalancerDriver, ObjectKey, StringMap, allowed,
+    BackendRecordStatus, Condition, Conditions, LoadBalancerDriver, ObjectKey, StringMap,
     condition_types, reasons,
 };
-use crate::cluster::EventType::{Normal, Warning};
+use crate::backends::{address_problem, fetch};
+use crate::cluster::EventType::Warning;
 use crate::index::{Owner, Request, load_balancer_of};
-use crate::runtime::operation::{Incomplete, Operand, operate, retry_id};
+use crate::runtime::operation::{Incomplete, Operand, operate, retry_id, settle};
 use crate::runtime::{Action, Error, OperationFailure, Reporter};
-use lbcf_driver_sdk::webhook::{DeregisterBackend, EnsureBackend, GenerateBackendAddr};
+use lbcf_driver_sdk::webhook::{
+    DeregisterBackend, EnsureBackend, GenerateBackendAddr, OperationRequest,
+};
 use std::time::Duration;
 
 impl Reconciler<'_> {
@@ -37,18 +39,24 @@ impl Reconciler<'_> {
             return Err(error);
         }
         request.retry_id = retry_id();
-        let call = operate::<GenerateBackendAddr>(self.operand(), driver, "GenerateAddr", request);
-        match call.await {
+        let (operand, operation) = (self.operand(), "GenerateAddr");
+        let result = match context.first_answers.take(key.object()) {
+            Some(answer) => {
+                let (namespace, name) = self.reporter.regarding.name();
+                let request = request.about(namespace, name);
+                settle(operand, driver, operation, &request, answer)
+            }
+            None => operate(operand, driver, operation, request).await,
+        };
+        match result {
             Ok(response) => {
-                if let Some(message) = problem_of(&response.backend_addr) {
+                if let Some(message) = address_problem(&response.backend_addr) {
                     self.reporter
                         .event(Warning, "InvalidGenerateAddr", &message);
                     tracing::warn!(driver = %ObjectKey::of(driver), "{message}; retrying");
                     let failure = OperationFailure::invalid_response(message);
                     return self.conclude(Incomplete::Failed(failure)).await;
                 }
-                let message = format!("addr: {}", response.backend_addr);
-                self.reporter.event(Normal, "SuccGenerateAddr", &message);
                 self.store_address(response.backend_addr).await
             }
             Err(incomplete) => self.conclude(incomplete).await,
@@ -81,10 +89,6 @@ impl Reconciler<'_> {
             }
             let failure = OperationFailure::invalid_response(message);
             return self.conclude(Incomplete::Failed(failure)).await;
-        }
-        if is_new {
-            let message = "Successfully ensured backend";
-            self.reporter.event(Normal, "SuccEnsureBackend", message);
         }
         let registered = Condition::met(condition_types::REGISTERED, record.metadata.generation);
         status.conditions = status.conditions.with(registered, context.now());
@@ -179,43 +183,6 @@ impl Reconciler<'_> {
             // The API server's clock may be ahead.
             let since = Duration::try_from(since).unwrap_or_default();
             self.reporter.context.metrics.registered(since);
-        }
-    }
-}
-
-/// Why an address that a driver generated cannot be stored.
-fn problem_of(backend_addr: &str) -> Option<String> {
-    let (length, most) = (backend_addr.chars().count(), allowed::ADDRESS);
-    if length == 0 {
-        return Some("the driver responded Succ without a backendAddr".to_owned());
-    }
-    if length > most {
-        return Some(format!(
-            "backendAddr has {length} characters; at most {most} are allowed"
-        ));
-    }
-    let has_control = backend_addr.contains(char::is_control);
-    has_control.then(|| "backendAddr has a control character".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::problem_of;
-
-    #[test]
-    fn d102_an_address_is_neither_empty_nor_too_long_nor_has_control_characters() {
-        for (address, problem) in [
-            ("10.0.0.1:80", None),
-            (r#"{"eniIP":"10.0.0.1"}"#, None),
-            (&"ö".repeat(1024), None),
-            ("", Some("the driver responded Succ without a backendAddr")),
-            (
-                &"x".repeat(1025),
-                Some("backendAddr has 1025 characters; at most 1024 are allowed"),
-            ),
-            ("a\nb", Some("backendAddr has a control character")),
-        ] {
-            assert_eq!(problem_of(address).as_deref(), problem, "{address:?}");
         }
     }
 }

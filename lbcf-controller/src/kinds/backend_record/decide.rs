@@ -6,6 +6,7 @@ use crate::api::{
     BackendRecord, BackendRecordStatus, Condition, ConditionStatus, Conditions, LoadBalancerDriver,
     ObjectExt, ObjectKey, condition_types, reasons,
 };
+use crate::backends::generate_request;
 use crate::cluster::{Wait, WaitEvent};
 use crate::index::{Lookup, Neighbour, Owner, Ownership, counts_as_registered};
 use crate::runtime::driver_protection::DriverProtection;
@@ -127,7 +128,7 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
         }
         // A pod that is not ready gets no address; its record is enqueued when it is.
         return if state.backend_is_available {
-            RecordAction::Generate(Box::new(generate_request(record)))
+            generate(record)
         } else {
             RecordAction::Wait(RecordWait::BackendUnavailable)
         };
@@ -244,14 +245,9 @@ fn is_registered(record: &BackendRecord, status: &BackendRecordStatus) -> bool {
     })
 }
 
-fn generate_request(record: &BackendRecord) -> GenerateBackendAddr {
-    GenerateBackendAddr {
-        record_id: record_id("generateBackendAddr", record),
-        lb_info: record.spec.lb_info.to_wire(),
-        lb_attributes: record.spec.lb_attributes.to_wire(),
-        parameters: record.spec.parameters.to_wire(),
-        ..GenerateBackendAddr::default()
-    }
+fn generate(record: &BackendRecord) -> RecordAction {
+    let record_id = record_id("generateBackendAddr", record);
+    RecordAction::Generate(Box::new(generate_request(record, record_id)))
 }
 
 /// The same for every call of a webhook for an object.

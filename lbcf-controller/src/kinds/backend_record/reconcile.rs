@@ -1,6 +1,5 @@
 //! Observes what a record is decided on, and acts on what is decided.
 
-use super::backend::is_endpoint_available;
 use super::conflict::{Sharing, sharing};
 use super::decide::{RecordAction, RecordState, decide};
 use super::successor::successor;
@@ -8,9 +7,10 @@ use crate::api::names::{self, FINALIZER_BACKEND_RECORD, FINALIZER_DRIVER};
 use crate::api::{
     BackendRecord, BackendRecordStatus, LoadBalancerDriver, ObjectExt, ObjectKey, reasons,
 };
+use crate::backends::is_backend_available;
 use crate::cluster::EventType::Normal;
 use crate::cluster::Regarding;
-use crate::index::{AddressKey, Lookup, NodeView, Ownership, PodView, Request, RequestKey};
+use crate::index::{AddressKey, Lookup, Ownership, Request, RequestKey};
 use crate::runtime::driver_protection::protect;
 use crate::runtime::memory::period;
 use crate::runtime::{Action, Context, Error, Reporter};
@@ -169,18 +169,6 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
             add_finalizer::<LoadBalancerDriver>(driver, FINALIZER_DRIVER);
         }
     }
-    let backend_is_available = if record.spec.endpoint_backend.is_some() {
-        is_endpoint_available(&index, &record)
-    } else if let Some(pod) = &record.spec.pod_backend {
-        let pod = ObjectKey::new(key.namespace.clone(), pod.name.clone());
-        let pod = index.find::<PodView>(&pod);
-        pod.is_some_and(|pod| pod.is_available())
-    } else if let Some(service) = &record.spec.service_backend {
-        let node = ObjectKey::new("", service.node_name.clone());
-        index.find::<NodeView>(&node).is_some()
-    } else {
-        record.spec.static_addr.is_some()
-    };
     let request_key = RequestKey::Record(key.clone());
     let ownership = index.ownership(&record);
     let (memory, grace_period) = (&context.memory, context.options.orphan_grace_period);
@@ -198,7 +186,7 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
         driver,
         is_own: context.is_own(&record),
         neighbours,
-        backend_is_available,
+        backend_is_available: is_backend_available(&index, &record),
         due: memory.due(&request_key, period_of(context, &record)),
         record,
     })

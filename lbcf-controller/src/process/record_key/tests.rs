@@ -67,7 +67,7 @@ fn key(byte: u8) -> RecordKey {
 
 fn signed() -> BackendRecord {
     let mut record = record();
-    key(1).sign(&mut record);
+    key(1).sign(&mut record, None);
     record
 }
 
@@ -156,5 +156,42 @@ proptest! {
         if let Ok(record) = serde_json::from_value(edited) {
             prop_assert_eq!(key(1).is_own(&record), is_same);
         }
+    }
+}
+
+#[test]
+fn d119_the_address_that_a_record_is_created_with_is_signed_too() {
+    let with = |address: &str| {
+        let mut record = record();
+        key(1).sign(&mut record, Some(address));
+        record
+    };
+    let mut signed = with("[2001:db8::1]:80 of a pod");
+    assert!(key(1).is_own(&signed));
+    // Those that do not know of it find the signature that they know.
+    let signature = &signed.annotations()[names::ANNOTATION_SIGNATURE];
+    assert_eq!(
+        signature,
+        &self::signed().annotations()[names::ANNOTATION_SIGNATURE]
+    );
+    signed.read_address();
+    let address = |record: &BackendRecord| record.status.clone().unwrap().backend_addr;
+    assert_eq!(address(&signed), "[2001:db8::1]:80 of a pod");
+    let mut stored = with("10.0.0.7:80");
+    stored.status = Some(BackendRecordStatus {
+        backend_addr: "10.0.0.8:80".into(),
+        ..BackendRecordStatus::default()
+    });
+    stored.read_address();
+    assert_eq!(address(&stored), "10.0.0.8:80", "what is stored counts");
+
+    let other = with("10.0.0.8:80");
+    let other = &other.annotations()[names::ANNOTATION_ADDRESS];
+    let (_, of_other) = other.split_once(' ').unwrap();
+    for address in [format!("10.0.0.7:80 {of_other}"), "10.0.0.7:80 -".into()] {
+        let mut record = with("10.0.0.7:80");
+        let annotations = record.annotations_mut();
+        annotations.insert(names::ANNOTATION_ADDRESS.to_owned(), address);
+        assert!(!key(1).is_own(&record));
     }
 }

@@ -256,8 +256,6 @@ async fn b115_b134_b142_changes_are_recorded_as_events() {
             })
         };
         let all_exist = has("LoadBalancer", "SuccCreateLoadBalancer")
-            && has("BackendRecord", "SuccGenerateAddr")
-            && has("BackendRecord", "SuccEnsureBackend")
             && has("BackendGroup", "SuccSyncedBackendGroup");
         all_exist.then_some(())
     })

@@ -51,7 +51,7 @@ async fn b143_b144_b145_metrics_match_what_the_cluster_and_the_cloud_received() 
     assert_eq!(sum(&text, "webhook_errors", &[]), 0);
     for (kind, operation, count) in [
         ("BackendRecord", "Create", 3),
-        ("BackendRecord", "UpdateStatus", 6),
+        ("BackendRecord", "UpdateStatus", 3),
         ("LoadBalancer", "Update", 1),
         ("LoadBalancerDriver", "UpdateStatus", 1),
     ] {

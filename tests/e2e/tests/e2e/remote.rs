@@ -284,7 +284,7 @@ async fn requests_are_counted_as_the_api_server_counts_them() {
         (of_controller(sent) == of_controller(received)).then_some(())
     })
     .await;
-    assert!(world.cluster.requests().writes_by(CONTROLLER) >= 3 * (3 + 2));
+    assert!(world.cluster.requests().writes_by(CONTROLLER) >= 3 * (2 + 2));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -182,7 +182,7 @@ async fn d41_records_that_agree_cost_what_they_cost_alone() {
     world.until_counts(YOUNGER, [1, 1, 1, 1]).await;
     let cost = world.cost_since(&before);
     let of_records = cost.writes("backendrecords");
-    assert_eq!((proxy.count() - calls, of_records), (2, 3), "{cost:?}");
+    assert_eq!((proxy.count() - calls, of_records), (2, 2), "{cost:?}");
     for group in [OLDER, YOUNGER] {
         assert_eq!(conflict_of(&world, group).await, None);
     }

@@ -78,7 +78,7 @@ async fn d77_a_node_port_is_registered_at_each_load_balancer_at_its_cost() {
         until_bound_to(&world, lb, &NODES, 30080).await;
     }
     let cost = world.cost_since(&before);
-    assert_eq!(cost.writes("backendrecords"), 3 * 4);
+    assert_eq!(cost.writes("backendrecords"), 2 * 4);
     // As for pods: the finalizer, and two for each load balancer.
     assert_eq!(cost.writes("binds"), 1 + 2 * 2);
     let each = [("generateBackendAddr", 4), ("ensureBackend", 4)];
@@ -99,7 +99,7 @@ async fn d77_a_node_port_is_registered_at_each_load_balancer_at_its_cost() {
     world.create_node("more", "192.168.101.1").await;
     world.until_records(6).await;
     let cost = world.cost_since(&before);
-    assert_eq!(cost.writes("backendrecords"), 3 * 2);
+    assert_eq!(cost.writes("backendrecords"), 2 * 2);
     // The counts, which the first process would have written later.
     assert!(cost.writes("binds") <= 1);
     assert_eq!(cost.calls.total(), 2 * 2);
@@ -131,7 +131,7 @@ async fn d77_endpoints_are_registered_at_their_cost_and_move_between_slices_at_n
     world.create(&first).await;
     world.until_records(20).await;
     let cost = world.cost_since(&before);
-    assert_eq!(cost.writes("backendrecords"), 3 * 20);
+    assert_eq!(cost.writes("backendrecords"), 2 * 20);
     assert_eq!(cost.writes("binds"), 0);
     cost.assert_calls([("generateBackendAddr", 20), ("ensureBackend", 20)]);
     for call in proxy.calls_of("generateBackendAddr") {

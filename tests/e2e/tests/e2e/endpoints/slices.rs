@@ -35,7 +35,7 @@ async fn e1_d60_250_endpoints_of_three_slices_at_their_cost_and_100_that_move_at
     world.until_records(250).await;
     world.until_counts(GROUP, [250; 4]).await;
     let cost = world.cost_since(&before);
-    assert_eq!(cost.writes("backendrecords"), 3 * 250, "{cost:?}");
+    assert_eq!(cost.writes("backendrecords"), 2 * 250, "{cost:?}");
     cost.assert_calls([("generateBackendAddr", 250), ("ensureBackend", 250)]);
 
     // They move: first in neither slice, then back, in both for a moment. The last change of the group
@@ -53,7 +53,7 @@ async fn e1_d60_250_endpoints_of_three_slices_at_their_cost_and_100_that_move_at
     world.until_records(251).await;
     world.until_counts(GROUP, [251; 4]).await;
     let cost = world.cost_since(&before);
-    assert_eq!(cost.writes("backendrecords"), 3, "{cost:?}");
+    assert_eq!(cost.writes("backendrecords"), 2, "{cost:?}");
     cost.assert_calls([("generateBackendAddr", 1), ("ensureBackend", 1)]);
 
     // Fifty are terminating.

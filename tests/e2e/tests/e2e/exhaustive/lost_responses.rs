@@ -14,11 +14,11 @@ const WRITES: [(&str, usize); 7] = [
     // The finalizer, the mark that creation begins, the result.
     ("loadbalancers", 3),
     ("binds", 3),
-    // Two records: created, address stored, registered.
-    ("backendrecords", 6),
+    // Two records: created with the address, registered.
+    ("backendrecords", 4),
     // The status with its counts.
     ("backendgroups", 1),
-    ("events", 4),
+    ("events", 2),
     // The controller writes no nodes.
     ("nodes", 1),
 ];

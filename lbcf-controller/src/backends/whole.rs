@@ -1,10 +1,9 @@
 //! The whole pod, Service or endpoint behind a record, for a driver.
 
+use super::backend::{Backend, endpoint_record_name, node_source, source_of};
+use super::pods::pod_port;
+use super::service::{EndpointState, port_of_slice, the_one};
 use crate::api::{BackendRecord, ObjectKey, PodBackendRecord, ServiceBackendRecord, names};
-use crate::backends::{
-    Backend, EndpointState, endpoint_record_name, node_source, pod_port, port_of_slice, source_of,
-    the_one,
-};
 use crate::index::{
     Index, NodeView, Owner, PodView, ServicePortView, ServiceView, SliceEndpoint, service_key,
 };
@@ -22,7 +21,7 @@ use std::sync::Arc;
 /// [`Error::BackendChanged`] if it is not what the record was created for, or cannot be registered
 /// now. A watch event follows that replaces or enqueues the record, unless the change was
 /// reverted: therefore it is retried.
-pub(super) async fn fetch(
+pub(crate) async fn fetch(
     context: &Context,
     record: &BackendRecord,
     request: &mut GenerateBackendAddr,
@@ -71,7 +70,12 @@ async fn fetch_pod(
     backend: &PodBackendRecord,
     is_it: impl FnOnce(&PodView) -> bool + Send,
 ) -> Result<Option<PodBackend>, Error> {
-    let pod = context.cluster.get(&beside(record, &backend.name)).await?;
+    let key = beside(record, &backend.name);
+    let read = context.pod_pages.find(&context.index(), record, &key);
+    let pod = match read {
+        Some(pod) => Some(pod),
+        None => context.cluster.get(&key).await?,
+    };
     let pod = pod.filter(|pod| is_it(&PodView::of(pod)));
     let port = backend.port.to_wire();
     let pod = pod.and_then(|pod| KubernetesObject::of(&pod).ok());
@@ -139,9 +143,20 @@ fn find_endpoint(
     is_same.then(|| (pod_uid, to_wire(&service, &port, found, wanted)))
 }
 
-/// True if the endpoint can be registered.
-pub(super) fn is_endpoint_available(index: &Index, record: &BackendRecord) -> bool {
-    find_endpoint(index, record).is_some()
+/// True if the record's pod is available, its node exists, or its endpoint is ready.
+pub(crate) fn is_backend_available(index: &Index, record: &BackendRecord) -> bool {
+    let spec = &record.spec;
+    if spec.endpoint_backend.is_some() {
+        find_endpoint(index, record).is_some()
+    } else if let Some(pod) = &spec.pod_backend {
+        let pod = index.find::<PodView>(&beside(record, &pod.name));
+        pod.is_some_and(|pod| pod.is_available())
+    } else if let Some(service) = &spec.service_backend {
+        let node = ObjectKey::new("", service.node_name.clone());
+        index.find::<NodeView>(&node).is_some()
+    } else {
+        spec.static_addr.is_some()
+    }
 }
 
 fn service_port(

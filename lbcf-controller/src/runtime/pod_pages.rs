@@ -1,0 +1,139 @@
+//! Whole pods, read in pages where an owner registers many: one request instead of one for each pod.
+//!
+//! Units are reconciled in the order of their names, as pods are listed, so that the pages follow the batches and no more
+//! than two of them are held.
+
+use crate::api::{BackendOwner, BackendRecord, ObjectKey};
+use crate::cluster::Writer;
+use crate::index::{Index, Owner, PodView};
+use crate::process::lock::Mutex;
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
+use kube::api::ListParams;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Fewer pods are read one by one.
+const FEW: usize = 16;
+/// An owner that registers a smaller part of its pods reads them one by one, as all others are in the pages, too.
+const PART: usize = 4;
+const PAGE: u32 = 500;
+
+#[derive(Debug, Default)]
+pub(crate) struct PodPages(Mutex<HashMap<Owner, Pages>>);
+
+#[derive(Debug, Default)]
+struct Pages {
+    pods: BTreeMap<String, Pod>,
+    /// The last name that was read.
+    read_to: String,
+    /// The next page; empty before the first and after the last.
+    next: String,
+}
+
+impl Pages {
+    /// True if another page may have one of these pods.
+    fn lack(&self, names: &BTreeSet<String>) -> bool {
+        let is_over = self.next.is_empty() && !self.read_to.is_empty();
+        !is_over && names.last().is_some_and(|last| *last > self.read_to)
+    }
+
+    fn add(&mut self, pods: Vec<Pod>, next: Option<String>) {
+        self.next = next.unwrap_or_default();
+        for pod in pods {
+            self.read_to = pod.name_any();
+            self.pods.insert(pod.name_any(), pod);
+        }
+    }
+}
+
+/// True if the pods that are to be registered are read in pages.
+const fn is_worth_pages(wanted: usize, selected: usize, registered: usize) -> bool {
+    wanted >= FEW && selected.saturating_sub(registered) * PART >= selected
+}
+
+impl PodPages {
+    /// Reads the pods of records that are to be created for an owner, if they are many. A page that cannot be read is none:
+    /// the pods are read one by one then.
+    pub(crate) async fn read(
+        &self,
+        cluster: &Writer,
+        (owner, object): (&Owner, &dyn BackendOwner),
+        (selected, registered): (usize, usize),
+        records: &[BackendRecord],
+    ) {
+        let selector = object.pods().and_then(|pods| pods.by_label.as_ref());
+        let pods = records.iter().filter_map(|it| it.spec.pod_backend.as_ref());
+        let names: BTreeSet<String> = pods.map(|pod| pod.name.clone()).collect();
+        let Some(selector) = selector else {
+            return;
+        };
+        let begun = self.0.lock().remove(owner);
+        if begun.is_none() && !is_worth_pages(names.len(), selected, registered) {
+            return;
+        }
+        let labels = selector
+            .selector
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"));
+        let labels = labels.collect::<Vec<_>>().join(",");
+        let mut pages = begun.unwrap_or_default();
+        if let Some(first) = names.first() {
+            pages.pods = pages.pods.split_off(first);
+        }
+        while pages.lack(&names) {
+            let params = ListParams::default().labels(&labels).limit(PAGE);
+            let params = ListParams {
+                continue_token: Some(pages.next.clone()).filter(|token| !token.is_empty()),
+                ..params
+            };
+            match cluster.list::<Pod>(&owner.key().namespace, &params).await {
+                Ok(list) => pages.add(list.items, list.metadata.continue_),
+                Err(_) => return,
+            }
+        }
+        self.0.lock().insert(owner.clone(), pages);
+    }
+
+    /// The pod, if it was read and is still what its watch says.
+    pub(crate) fn find(
+        &self,
+        index: &Index,
+        record: &BackendRecord,
+        key: &ObjectKey,
+    ) -> Option<Pod> {
+        let pages = self.0.lock();
+        let pod = pages.get(&Owner::of(record)?)?.pods.get(&*key.name)?;
+        let is_current = index
+            .find::<PodView>(key)
+            .is_some_and(|it| *it == PodView::of(pod));
+        is_current.then(|| pod.clone())
+    }
+
+    /// Ends the reading of pages after an owner's last batch.
+    pub(crate) fn remove(&self, owner: &Owner) {
+        self.0.lock().remove(owner);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pods_are_read_in_pages_only_where_most_of_them_are_wanted() {
+        for (wanted, selected, registered, expected) in [
+            (256, 2000, 0, true),
+            (256, 2000, 1500, true),
+            (256, 2000, 1501, false),
+            (16, 20, 4, true),
+            (15, 15, 0, false),
+            (20, 10, 40, false),
+        ] {
+            let is = is_worth_pages(wanted, selected, registered);
+            assert_eq!(
+                is, expected,
+                "{wanted} of {selected}, {registered} registered"
+            );
+        }
+    }
+}
