@@ -11,4 +11,4 @@ pub(crate) use events::{EventType, EventWriter, Recorder, Regarding};
 pub(crate) use wait::{Wait, WaitEvent, ready, some, stored_since};
 pub(crate) use watched::FromWatched;
 pub(crate) use watches::{WATCHED_KINDS, watch};
-pub(crate) use writes::{GateCondition, WriteError, Writer};
+pub(crate) use writes::{GateCondition, RawList, WriteError, Writer};

@@ -6,8 +6,10 @@
 //! for minutes. Only the leader writes, until its renew deadline.
 
 mod built_in;
+mod raw_list;
 
 pub(crate) use built_in::GateCondition;
+pub(crate) use raw_list::RawList;
 
 use super::watched::FromWatched;
 use crate::api::names::CONTROLLER;
@@ -123,6 +125,18 @@ impl Writer {
     ) -> Result<ObjectList<K>, WriteError> {
         let api: Api<K> = Api::namespaced(self.client.clone(), namespace);
         self.limited(api.list(params)).await
+    }
+
+    /// Like [`Writer::list`], with the objects as text, by name.
+    pub(crate) async fn list_as_text<K: NamespacedKind>(
+        &self,
+        namespace: &str,
+        params: &ListParams,
+    ) -> Result<RawList, WriteError> {
+        let request = Request::new(K::url_path(&(), Some(namespace))).list(params);
+        let request = request.map_err(unsendable)?;
+        let text = self.limited(self.client.request_text(request)).await?;
+        serde_json::from_str(&text).map_err(invalid)
     }
 
     /// The object as it is now; none if it does not exist.

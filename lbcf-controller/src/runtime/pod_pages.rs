@@ -4,12 +4,12 @@
 //! than two of them are held.
 
 use crate::api::{BackendOwner, BackendRecord, ObjectKey};
-use crate::cluster::Writer;
+use crate::cluster::{RawList, Writer};
 use crate::index::{Index, Owner, PodView};
 use crate::process::lock::Mutex;
 use k8s_openapi::api::core::v1::Pod;
-use kube::ResourceExt;
 use kube::api::ListParams;
+use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Fewer pods are read one by one.
@@ -23,7 +23,8 @@ pub(crate) struct PodPages(Mutex<HashMap<Owner, Pages>>);
 
 #[derive(Debug, Default)]
 struct Pages {
-    pods: BTreeMap<String, Pod>,
+    /// As text, which is a tenth of what it is as an object.
+    pods: BTreeMap<String, Box<RawValue>>,
     /// The last name that was read.
     read_to: String,
     /// The next page; empty before the first and after the last.
@@ -37,11 +38,11 @@ impl Pages {
         !is_over && names.last().is_some_and(|last| *last > self.read_to)
     }
 
-    fn add(&mut self, pods: Vec<Pod>, next: Option<String>) {
-        self.next = next.unwrap_or_default();
-        for pod in pods {
-            self.read_to = pod.name_any();
-            self.pods.insert(pod.name_any(), pod);
+    fn add(&mut self, page: RawList) {
+        self.next = page.metadata.continue_.unwrap_or_default();
+        for (name, pod) in page.items {
+            self.read_to.clone_from(&name);
+            self.pods.insert(name, pod);
         }
     }
 }
@@ -86,8 +87,11 @@ impl PodPages {
                 continue_token: Some(pages.next.clone()).filter(|token| !token.is_empty()),
                 ..params
             };
-            match cluster.list::<Pod>(&owner.key().namespace, &params).await {
-                Ok(list) => pages.add(list.items, list.metadata.continue_),
+            match cluster
+                .list_as_text::<Pod>(&owner.key().namespace, &params)
+                .await
+            {
+                Ok(page) => pages.add(page),
                 Err(_) => return,
             }
         }
@@ -103,10 +107,9 @@ impl PodPages {
     ) -> Option<Pod> {
         let pages = self.0.lock();
         let pod = pages.get(&Owner::of(record)?)?.pods.get(&*key.name)?;
-        let is_current = index
-            .find::<PodView>(key)
-            .is_some_and(|it| *it == PodView::of(pod));
-        is_current.then(|| pod.clone())
+        let pod: Pod = serde_json::from_str(pod.get()).ok()?;
+        let known = index.find::<PodView>(key)?;
+        (*known == PodView::of(&pod)).then_some(pod)
     }
 
     /// Ends the reading of pages after an owner's last batch.
