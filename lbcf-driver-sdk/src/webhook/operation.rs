@@ -144,8 +144,9 @@ macro_rules! operation_request {
         impl<$($map),+ $(, $addr)?> $name<$($map),+ $(, $addr)?> {
             /// The object in the cluster that the operation belongs to, from
             /// [`record_id`](Self::record_id): the same for the creation, the updates and the
-            /// deletion of one load balancer, and for all operations on one backend. Opaque; a good
-            /// name or tag for what is created, so that a deletion without `lbInfo` finds it.
+            /// deletion of one load balancer, and for all operations on one backend but the first
+            /// `generateBackendAddr`, which comes before the object. Opaque; a good name or tag for what is
+            /// created, so that a deletion without `lbInfo` finds it.
             #[must_use]
             pub fn object_id(&self) -> &str {
                 $crate::webhook::object_id(&self.record_id)
