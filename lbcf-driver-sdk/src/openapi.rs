@@ -18,7 +18,7 @@ pub use of_driver::document_for;
 
 use crate::specification::{Rule, rules};
 use crate::webhook::{
-    self, BackendType, Class, Obligation, Operation, Protocol, SPECIFICATION, Webhook, WebhookInfo,
+    self, BackendType, Class, Obligation, Operation, SPECIFICATION, Webhook, WebhookInfo,
     for_each_webhook,
 };
 use utoipa::openapi::extensions::Extensions;
@@ -267,17 +267,6 @@ impl PartialSchema for Operation {
 }
 
 impl ToSchema for Operation {}
-
-impl PartialSchema for Protocol {
-    fn schema() -> RefOr<Schema> {
-        words(
-            "The protocol of a port: `TCP`, which is the default, `UDP` or `SCTP`; read in any letter case.",
-            &["TCP", "UDP", "SCTP"],
-        )
-    }
-}
-
-impl ToSchema for Protocol {}
 
 impl PartialSchema for BackendType {
     fn schema() -> RefOr<Schema> {

@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 /// The protocol of a port: written in capitals, read in any letter case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(rename_all = "UPPERCASE"))]
 pub enum Protocol {
     /// The Transmission Control Protocol, which is the default.
     #[default]
