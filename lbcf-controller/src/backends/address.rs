@@ -1,10 +1,11 @@
 //! The address of a backend, which its driver is asked for before the record is created: the record is created with
 //! it, and one write of its status says that it is registered.
 //!
-//! That is for drivers that answer at once. After the first that does not, the records are created without, and each asks
+//! That is for drivers in kube-system that answer at once. After the first that does not, the records are created without, and each asks
 //! for its own. What a driver answered instead of an address is the answer to the first call of the record.
 
 use super::whole::{fetch, is_backend_available};
+use crate::api::names::SYSTEM_NAMESPACE;
 use crate::api::{BackendRecord, LoadBalancerDriver, ObjectKey, allowed, names};
 use crate::drivers::call_span;
 use crate::runtime::Context;
@@ -46,12 +47,18 @@ impl<'a> Addresses<'a> {
         if let Some(address) = &record.spec.static_addr {
             return Some(address.clone());
         }
+        // A tenant's driver that hangs must not hold workers, which a request about one of its records does within limits.
+        let is_of_tenant = *ObjectKey::of(&*driver).namespace != *SYSTEM_NAMESPACE;
         let is_paused = || {
             let memory = &self.context.memory;
             memory.pause_left(&ObjectKey::of(&*driver), None).is_some()
         };
         let may_call = self.is_quick.load(Ordering::Relaxed) && !self.context.options.dry_run;
-        if !may_call || is_paused() || !is_backend_available(&self.context.index(), record) {
+        if !may_call
+            || is_of_tenant
+            || is_paused()
+            || !is_backend_available(&self.context.index(), record)
+        {
             return None;
         }
         let key = ObjectKey::of(record);

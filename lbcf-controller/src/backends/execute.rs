@@ -98,14 +98,14 @@ impl PlanOutcome {
     }
 }
 
-/// Applies the result of a write. If the record was outdated, it is read, because its watch may
-/// report it much later, and until then the same write would fail again and again.
+/// Applies the result of a write. If the record was outdated, or may have been written all the same, it is read, because its
+/// watch may report it much later, and until then the same would be done again and again.
 async fn apply_written(
     context: &Context,
     record: &BackendRecord,
     written: Result<BackendRecord, WriteError>,
 ) -> Result<BackendRecord, WriteError> {
-    if matches!(written, Err(WriteError::Stale)) {
+    if written.as_ref().is_err_and(WriteError::is_uncertain) {
         let newest = context.cluster.get(&ObjectKey::of(record)).await?;
         // A watch event follows if it was deleted.
         if let Some(newest) = newest {
@@ -122,20 +122,12 @@ async fn create(
     addresses: &Addresses<'_>,
     mut record: BackendRecord,
 ) -> Result<(), WriteError> {
-    let key = ObjectKey::of(&record);
-    // It exists if only the response to its creation was lost.
-    if let Ok(Some(_)) = context.confirm::<BackendRecord>(&key).await {
-        return Err(WriteError::Stale);
-    }
     let address = addresses.of(&record).await;
     context.sign(&mut record, address.as_deref());
     let created = context.cluster.create(&record).await;
-    if created.as_ref().is_err_and(WriteError::is_uncertain) {
-        context.doubt(&record);
-    }
     let result = apply_written(context, &record, created).await;
     if result.is_err() {
-        context.first_answers.take(&key);
+        context.first_answers.take(&ObjectKey::of(&record));
     }
     result.map(drop)
 }

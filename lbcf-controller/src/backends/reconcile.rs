@@ -6,7 +6,7 @@ use super::execute::{PlanOutcome, execute, may_adopt};
 use super::hold::{advance, hold};
 use super::plan::RecordPlan;
 use super::service::{CandidateNode, EndpointCandidates, SelectedService, port_of_slice, tallies};
-use super::status::{OwnerKind, begin_progress, report_refusal};
+use super::status::{OwnerKind, report_refusal};
 use super::verdict::enqueue_verdict;
 use crate::api::{
     BackendRecord, DeregisterPolicy, LoadBalancerDriver, ObjectExt, ObjectKey, ServiceMode,
@@ -45,7 +45,7 @@ pub(crate) async fn reconcile<K: OwnerKind>(
     let regarding = Regarding::owner(&*state.object);
     read_pods(context, &state, &plan).await;
     if !plan.create.is_empty() {
-        begin_progress::<K>(context, owner);
+        context.memory.begin_registering(&owner.request_key());
     }
     let mut outcome = execute(context, &regarding, plan).await;
     batch.done(&mut outcome);

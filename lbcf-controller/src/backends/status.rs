@@ -103,31 +103,19 @@ pub(crate) async fn write_counts<K: OwnerKind>(
     Ok(report.record())
 }
 
-/// Notes that an owner is about to create records.
-pub(super) fn begin_progress<K: OwnerKind>(context: &Context, owner: &Owner) {
-    let object = context.index().find::<K>(owner.key());
-    let status = object.as_ref().and_then(|object| object.status());
-    let registered = status.map_or(0, |status| K::progress(status).1);
-    let key = owner.request_key();
-    context.memory.begin_registering(&key, registered);
-}
-
 /// Records one event about all backends that were registered, when they are: that about each would hide those about failures.
-fn report_progress<K: OwnerKind>(reporter: &Reporter<'_>, (backends, all): (i32, i32)) {
-    if backends == 0 || all != backends {
-        return;
+fn report_progress<K: OwnerKind>(reporter: &Reporter<'_>, (backends, registered): (i32, i32)) {
+    let memory = &reporter.context.memory;
+    if backends > 0
+        && backends == registered
+        && let Some(took) = memory.end_registering(&reporter.key)
+    {
+        let seconds = took.as_secs() + 1;
+        let message =
+            format!("all {backends} backends are registered, the last ones within {seconds} s");
+        let (recorder, reason) = (&reporter.context.recorder, format!("SuccSynced{}", K::KIND));
+        recorder.record(&reporter.regarding, Normal, &reason, &message);
     }
-    let Some((took, before)) = reporter.context.memory.end_registering(&reporter.key) else {
-        return;
-    };
-    let (count, seconds) = (all - before, took.as_secs() + 1);
-    let plural = if count == 1 { "" } else { "s" };
-    let mut message = format!("registered {count} backend{plural} in {seconds} s");
-    if count != all {
-        message += &format!("; all {all} are registered");
-    }
-    let (recorder, reason) = (&reporter.context.recorder, format!("SuccSynced{}", K::KIND));
-    recorder.record(&reporter.regarding, Normal, &reason, &message);
 }
 
 /// The status with current counts, and what the owner waits for. That of one that is being deleted stays:

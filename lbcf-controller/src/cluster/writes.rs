@@ -50,10 +50,11 @@ pub(crate) enum WriteError {
 }
 
 impl WriteError {
-    /// True if it may have been done all the same: the API server gave no response, or failed itself.
+    /// True if the object is another one than is known: it changed, or the API server gave no response or failed itself, and
+    /// may have done what it was asked for.
     pub(crate) const fn is_uncertain(&self) -> bool {
         match self {
-            Self::Timeout(_) => true,
+            Self::Stale | Self::Timeout(_) => true,
             Self::Refused(kube::Error::Api(status)) => status.code >= 500,
             Self::Refused(_) => true,
             _ => false,

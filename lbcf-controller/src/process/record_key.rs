@@ -104,7 +104,9 @@ impl RecordKey {
         let Some(signature) = record.annotations().get(names::ANNOTATION_SIGNATURE) else {
             let created = record.creation_timestamp();
             let status = record.status.as_ref();
-            return created.is_some_and(|created| created.0 <= self.since)
+            // A user could have added the annotation to a record that was never registered.
+            return record.created_with().is_none()
+                && created.is_some_and(|created| created.0 <= self.since)
                 && status.is_some_and(|status| !status.backend_addr.is_empty());
         };
         self.is_signed(&identity(record), signature)

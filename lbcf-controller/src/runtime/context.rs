@@ -180,17 +180,12 @@ impl Context {
             Ok(written) => self.apply(StoreEvent::Written(written)),
             Err(error @ (WriteError::DryRun | WriteError::NotLeading(_))) => return Err(error),
             Err(error) => {
-                self.doubt(object);
+                let key = (K::KIND, object.key());
+                self.uncertain.lock().insert(key, object.version());
                 return Err(error);
             }
         }
         Ok(())
-    }
-
-    /// Has an object read live before anything is decided about it.
-    pub(crate) fn doubt<K: Indexed>(&self, object: &K) {
-        let key = (K::KIND, object.key());
-        self.uncertain.lock().insert(key, object.version());
     }
 
     /// An object that is read live first if its state is uncertain, as its watch may report it much later.
@@ -283,13 +278,18 @@ impl Context {
             }
             RequestKey::DriverHealth(driver) => self.driver_health.remove(driver),
             RequestKey::Record(record) => drop(self.first_answers.take(record)),
-            RequestKey::Group(group) => self.verdicts.remove(&Owner::Group(group.clone())),
+            RequestKey::Group(group) => self.remove_owner(&Owner::Group(group.clone())),
             RequestKey::Bind(bind) => {
-                self.verdicts.remove(&Owner::Bind(bind.clone()));
+                self.remove_owner(&Owner::Bind(bind.clone()));
                 self.status_locks.remove(bind);
             }
             _ => {}
         }
+    }
+
+    fn remove_owner(&self, owner: &Owner) {
+        self.verdicts.remove(owner);
+        self.pod_pages.remove(owner);
     }
 
     /// Ends an object's wait: the next one is reported by an event, also if it is for the same.

@@ -54,8 +54,8 @@ struct Notes {
     is_ensured_since_start: bool,
     /// When its status with counts was written last.
     status_written: Option<Instant>,
-    /// Since when an owner has backends that are not registered, and how many it had that were.
-    registering: Option<(Instant, i32)>,
+    /// Since when an owner has backends that are not registered.
+    registering: Option<Instant>,
     /// Since when the record is known to have no owner.
     ownerless: Option<Instant>,
     /// Since when the record's deletion waits for another record.
@@ -288,19 +288,17 @@ impl Memory {
         })
     }
 
-    /// Notes that an owner registers backends, of which so many are registered already.
-    pub(crate) fn begin_registering(&self, key: &RequestKey, registered: i32) {
+    /// Notes that an owner registers backends.
+    pub(crate) fn begin_registering(&self, key: &RequestKey) {
         self.with(key, |notes| {
-            notes
-                .registering
-                .get_or_insert((Instant::now(), registered));
+            notes.registering.get_or_insert_with(Instant::now);
         });
     }
 
-    /// For how long it has, and how many were registered before.
-    pub(crate) fn end_registering(&self, key: &RequestKey) -> Option<(Duration, i32)> {
-        let (since, before) = self.with(key, |notes| notes.registering.take())?;
-        Some((since.elapsed(), before))
+    /// Since when it has, if it was.
+    pub(crate) fn end_registering(&self, key: &RequestKey) -> Option<Duration> {
+        let since = self.with(key, |notes| notes.registering.take())?;
+        Some(since.elapsed())
     }
 
     pub(crate) fn note_status_write(&self, key: &RequestKey) {

@@ -1,7 +1,7 @@
 //! Whole pods, read in pages where an owner registers many: one request instead of one for each pod.
 //!
-//! Units are reconciled in the order of their names, as pods are listed, so that the pages follow the batches and no more
-//! than two of them are held.
+//! Units are reconciled in the order of their names, as pods are listed, so that the pages follow the batches: held are the
+//! pods of a batch and the last page.
 
 use crate::api::{BackendOwner, BackendRecord, ObjectKey};
 use crate::cluster::{RawList, Writer};
@@ -21,25 +21,39 @@ const PAGE: u32 = 500;
 #[derive(Debug, Default)]
 pub(crate) struct PodPages(Mutex<HashMap<Owner, Pages>>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Pages {
     /// As text, which is a tenth of what it is as an object.
     pods: BTreeMap<String, Box<RawValue>>,
     /// The last name that was read.
     read_to: String,
-    /// The next page; empty before the first and after the last.
-    next: String,
+    /// The token of the next page, which is empty for the first; none after the last.
+    next: Option<String>,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self {
+            pods: BTreeMap::new(),
+            read_to: String::new(),
+            next: Some(String::new()),
+        }
+    }
 }
 
 impl Pages {
-    /// True if another page may have one of these pods.
-    fn lack(&self, names: &BTreeSet<String>) -> bool {
-        let is_over = self.next.is_empty() && !self.read_to.is_empty();
-        !is_over && names.last().is_some_and(|last| *last > self.read_to)
+    /// The token of a page that may have one of these pods.
+    fn lacking(&self, names: &BTreeSet<String>) -> Option<String> {
+        let is_read = names.last().is_none_or(|last| *last <= self.read_to);
+        self.next.clone().filter(|_| !is_read)
     }
 
-    fn add(&mut self, page: RawList) {
-        self.next = page.metadata.continue_.unwrap_or_default();
+    /// Adds a page. Of those before, only these pods are held.
+    fn add(&mut self, page: RawList, names: &BTreeSet<String>) {
+        self.pods.retain(|name, _| names.contains(name));
+        let next = page.metadata.continue_.filter(|next| !next.is_empty());
+        // A server whose pages are empty would never come to an end.
+        self.next = next.filter(|_| !page.items.is_empty());
         for (name, pod) in page.items {
             self.read_to.clone_from(&name);
             self.pods.insert(name, pod);
@@ -78,20 +92,17 @@ impl PodPages {
             .map(|(key, value)| format!("{key}={value}"));
         let labels = labels.collect::<Vec<_>>().join(",");
         let mut pages = begun.unwrap_or_default();
-        if let Some(first) = names.first() {
-            pages.pods = pages.pods.split_off(first);
-        }
-        while pages.lack(&names) {
+        while let Some(next) = pages.lacking(&names) {
             let params = ListParams::default().labels(&labels).limit(PAGE);
             let params = ListParams {
-                continue_token: Some(pages.next.clone()).filter(|token| !token.is_empty()),
+                continue_token: Some(next).filter(|next| !next.is_empty()),
                 ..params
             };
             match cluster
                 .list_as_text::<Pod>(&owner.key().namespace, &params)
                 .await
             {
-                Ok(page) => pages.add(page),
+                Ok(page) => pages.add(page, &names),
                 Err(_) => return,
             }
         }
@@ -121,6 +132,41 @@ impl PodPages {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    fn page(names: &[&str], next: &str) -> RawList {
+        let items: Vec<_> = names
+            .iter()
+            .map(|name| json!({"metadata": {"name": name}}))
+            .collect();
+        let list = json!({"metadata": {"continue": next}, "items": items});
+        serde_json::from_str(&list.to_string()).unwrap()
+    }
+
+    #[test]
+    fn pages_are_read_as_long_as_one_may_have_a_pod_and_the_last_is_held() {
+        let wanted = |names: [&str; 2]| BTreeSet::from(names.map(str::to_owned));
+        let held = |pages: &Pages| pages.pods.keys().cloned().collect::<Vec<_>>();
+        let mut pages = Pages::default();
+        let names = wanted(["a", "d"]);
+        assert_eq!(pages.lacking(&names).as_deref(), Some(""));
+        pages.add(page(&["a", "b"], "second"), &names);
+        assert_eq!(pages.lacking(&names).as_deref(), Some("second"));
+        pages.add(page(&["c", "d", "e"], "third"), &names);
+        assert_eq!(held(&pages), ["a", "c", "d", "e"]);
+        assert_eq!(pages.lacking(&names), None);
+        // The next batch begins in the page that is held.
+        let names = wanted(["e", "z"]);
+        assert_eq!(pages.lacking(&names).as_deref(), Some("third"));
+        pages.add(page(&["f"], ""), &names);
+        assert_eq!(held(&pages), ["e", "f"]);
+        assert_eq!(pages.lacking(&names), None, "z does not exist any more");
+        for nothing in [page(&[], ""), page(&[], "more")] {
+            let mut pages = Pages::default();
+            pages.add(nothing, &names);
+            assert_eq!(pages.lacking(&names), None);
+        }
+    }
 
     #[test]
     fn pods_are_read_in_pages_only_where_most_of_them_are_wanted() {

@@ -8,6 +8,7 @@ use crate::api::{
 };
 use crate::backends::{address_problem, fetch};
 use crate::cluster::EventType::Warning;
+use crate::drivers::call_span;
 use crate::index::{Owner, Request, load_balancer_of};
 use crate::runtime::operation::{Incomplete, Operand, operate, retry_id, settle};
 use crate::runtime::{Action, Error, OperationFailure, Reporter};
@@ -32,6 +33,7 @@ impl Reconciler<'_> {
         if let Some(wait) = (context.memory).pause_left(&ObjectKey::of(driver), Some(key)) {
             return Ok(Action::RequeueAfter(wait));
         }
+        let answer = context.first_answers.take(key.object());
         if let Err(error) = fetch(context, self.record, &mut request).await {
             if matches!(error, Error::BackendChanged(_)) {
                 self.report(&backend_unavailable(self.record)).await?;
@@ -40,11 +42,12 @@ impl Reconciler<'_> {
         }
         request.retry_id = retry_id();
         let (operand, operation) = (self.operand(), "GenerateAddr");
-        let result = match context.first_answers.take(key.object()) {
+        let result = match answer {
             Some(answer) => {
                 let (namespace, name) = self.reporter.regarding.name();
                 let request = request.about(namespace, name);
-                settle(operand, driver, operation, &request, answer)
+                let settle = || settle(operand, driver, operation, &request, answer);
+                call_span::<GenerateBackendAddr>(driver).in_scope(settle)
             }
             None => operate(operand, driver, operation, request).await,
         };

@@ -193,5 +193,11 @@ fn d119_the_address_that_a_record_is_created_with_is_signed_too() {
         let annotations = record.annotations_mut();
         annotations.insert(names::ANNOTATION_ADDRESS.to_owned(), address);
         assert!(!key(1).is_own(&record));
+        // Nor one without a signature, which is older than the key.
+        record.annotations_mut().remove(names::ANNOTATION_SIGNATURE);
+        let created: Timestamp = "2026-02-28T23:59:59Z".parse().unwrap();
+        record.metadata.creation_timestamp = Some(Time(created));
+        record.read_address();
+        assert!(!key(1).is_own(&record));
     }
 }

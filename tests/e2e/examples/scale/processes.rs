@@ -237,10 +237,9 @@ impl System {
             "controller, processor time of registering",
             "cluster, processor time of registering",
             "mock-driver, processor time of registering",
+            "requests to the API server",
         ];
-        after.add_cpu(figures, names, &before, pods);
-        let requests = (after.requests - before.requests) / pods as f64;
-        figures.add("requests to the API server", requests, "a backend");
+        after.add_costs(figures, names, &before, pods);
     }
 
     async fn change_weight(&self, pods: usize, figures: &mut Figures) {
@@ -261,10 +260,9 @@ impl System {
             "controller, processor time of a weight",
             "cluster, processor time of a weight",
             "mock-driver, processor time of a weight",
+            "requests of a weight",
         ];
-        after.add_cpu(figures, names, &before, pods);
-        let requests = (after.requests - before.requests) / pods as f64;
-        figures.add("requests of a weight", requests, "a backend");
+        after.add_costs(figures, names, &before, pods);
     }
 
     /// Changes the readiness of pods at a fixed rate: each becomes NotReady and, 2 s later, Ready again.
@@ -333,10 +331,9 @@ impl System {
             "controller, processor time of deregistering",
             "cluster, processor time of deregistering",
             "mock-driver, processor time of deregistering",
+            "requests of deregistering",
         ];
-        after.add_cpu(figures, names, &before, pods);
-        let requests = (after.requests - before.requests) / pods as f64;
-        figures.add("requests of deregistering", requests, "a backend");
+        after.add_costs(figures, names, &before, pods);
     }
 
     fn groups(&self) -> Api<BackendGroup> {
@@ -391,12 +388,21 @@ struct Activity {
 }
 
 impl Activity {
-    /// Adds the processor time of each process since `before`.
-    fn add_cpu(&self, figures: &mut Figures, names: [&'static str; 3], before: &Self, pods: usize) {
-        for (name, (after, before)) in names.into_iter().zip(self.cpu.iter().zip(before.cpu)) {
+    /// Adds the processor time of each process, and the requests to the API server, since `before`.
+    fn add_costs(
+        &self,
+        figures: &mut Figures,
+        names: [&'static str; 4],
+        before: &Self,
+        pods: usize,
+    ) {
+        let [cpu @ .., requests] = names;
+        for (name, (after, before)) in cpu.into_iter().zip(self.cpu.iter().zip(before.cpu)) {
             let took = (*after - before).as_secs_f64() * 1e3;
             figures.add(name, took / pods as f64, "ms a backend");
         }
+        let count = (self.requests - before.requests) / pods as f64;
+        figures.add(requests, count, "a backend");
     }
 }
 

@@ -46,6 +46,26 @@ async fn d119_registering_costs_two_writes_and_two_webhooks_deregistering_two_an
     cost.assert_calls([("deregisterBackend", MORE)]);
 }
 
+/// Its answers may take time, for which a request about a record has limits (d109).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d119_a_driver_of_a_tenant_is_asked_for_an_address_by_the_record() {
+    let world = World::bare().await;
+    let _controller = world.start_controller();
+    let mut driver = manifests::driver(&world.driver_url());
+    driver.metadata.name = Some("mine".into());
+    driver.metadata.namespace = Some(NAMESPACE.into());
+    world.create(&driver).await;
+    let mut lb = manifests::load_balancer(LB);
+    lb.spec.lb_driver = "mine".into();
+    world.create(&lb).await;
+    world.create(&manifests::pod("web-0")).await;
+    let before = world.cost();
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    world.until_targets(&["web-0"], "50").await;
+    world.until_settled().await;
+    assert_eq!(world.cost_since(&before).writes("backendrecords"), 3);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_of_parameters_costs_two_writes_and_one_webhook_a_backend() {
     let world = World::bare().await;
@@ -72,7 +92,7 @@ async fn d119_success_is_an_event_of_the_group_and_not_of_its_backends() {
     let reason = "SuccSyncedBackendGroup";
     let message = world.until_event("BackendGroup", reason).await;
     assert!(
-        message.starts_with("registered 3 backends in "),
+        message.starts_with("all 3 backends are registered"),
         "{message}"
     );
     world.delete_basics().await;
