@@ -4,6 +4,7 @@
 //! That is for drivers in kube-system that answer at once. After the first that does not, the records are created without, and each asks
 //! for its own. What a driver answered instead of an address is the answer to the first call of the record.
 
+use super::decide::BackendsState;
 use super::whole::{fetch, is_backend_available};
 use crate::api::names::SYSTEM_NAMESPACE;
 use crate::api::{BackendRecord, LoadBalancerDriver, ObjectKey, allowed, names};
@@ -35,30 +36,34 @@ impl<'a> Addresses<'a> {
         }
     }
 
+    /// Reads the pods in pages that the driver gets, if they are many.
+    pub(super) async fn read_pods(&self, state: &BackendsState, records: &[BackendRecord]) {
+        let (owner, context) = (&state.owner, self.context);
+        let asked =
+            |record: &&BackendRecord| self.driver_of(record).is_some_and(|it| self.may_ask(&it));
+        let pods = records
+            .iter()
+            .filter(asked)
+            .filter_map(|it| it.spec.pod_backend.as_ref());
+        let names = pods.map(|pod| pod.name.clone()).collect();
+        let counts = {
+            let index = context.index();
+            let registered = index.records.count_kept(owner);
+            (index.selections.count(owner), registered)
+        };
+        let pages = &context.pod_pages;
+        pages
+            .read(&context.cluster, (owner, &*state.object), counts, &names)
+            .await;
+    }
+
     /// The address of a record that is to be created, if it is known at once.
     pub(super) async fn of(&self, record: &BackendRecord) -> Option<String> {
-        let namespace = record.metadata.namespace.as_deref().unwrap_or_default();
-        let driver = names::resolve(namespace, &record.spec.lb_driver);
-        let driver = self.context.index().find::<LoadBalancerDriver>(&driver)?;
-        // A driver outlives the addresses that it has named.
-        if DriverProtection::of(&driver) != DriverProtection::Stored {
-            return None;
-        }
+        let driver = self.driver_of(record)?;
         if let Some(address) = &record.spec.static_addr {
             return Some(address.clone());
         }
-        // A tenant's driver that hangs must not hold workers, which a request about one of its records does within limits.
-        let is_of_tenant = *ObjectKey::of(&*driver).namespace != *SYSTEM_NAMESPACE;
-        let is_paused = || {
-            let memory = &self.context.memory;
-            memory.pause_left(&ObjectKey::of(&*driver), None).is_some()
-        };
-        let may_call = self.is_quick.load(Ordering::Relaxed) && !self.context.options.dry_run;
-        if !may_call
-            || is_of_tenant
-            || is_paused()
-            || !is_backend_available(&self.context.index(), record)
-        {
+        if !self.may_ask(&driver) || !is_backend_available(&self.context.index(), record) {
             return None;
         }
         let key = ObjectKey::of(record);
@@ -72,6 +77,27 @@ impl<'a> Addresses<'a> {
             self.is_quick.store(false, Ordering::Relaxed);
         }
         address
+    }
+
+    /// The driver of a record, which outlives the addresses that it names.
+    fn driver_of(&self, record: &BackendRecord) -> Option<Arc<LoadBalancerDriver>> {
+        let namespace = record.metadata.namespace.as_deref().unwrap_or_default();
+        let driver = names::resolve(namespace, &record.spec.lb_driver);
+        let driver = self.context.index().find::<LoadBalancerDriver>(&driver)?;
+        (DriverProtection::of(&driver) == DriverProtection::Stored).then_some(driver)
+    }
+
+    /// False for a tenant's driver: one that hangs must not hold workers, which a request about one of its records does
+    /// within limits.
+    fn may_ask(&self, driver: &LoadBalancerDriver) -> bool {
+        let Context {
+            options, memory, ..
+        } = self.context;
+        let driver = ObjectKey::of(driver);
+        self.is_quick.load(Ordering::Relaxed)
+            && !options.dry_run
+            && *driver.namespace == *SYSTEM_NAMESPACE
+            && memory.pause_left(&driver, None).is_none()
     }
 
     /// The driver's answer; another one than an address is kept for the record.

@@ -32,9 +32,10 @@ pub(crate) struct PlanOutcome {
 /// Executes as much of an owner's plan as possible: a failed write prevents no other.
 pub(crate) async fn execute(
     context: &Context,
-    owner: &Regarding,
+    state: &BackendsState,
     mut plan: RecordPlan,
 ) -> PlanOutcome {
+    let owner = &Regarding::owner(&*state.object);
     let mut outcome = PlanOutcome::default();
     outcome.take_taken_names(context, owner, &mut plan);
     let deletions = plan.delete.into_iter().map(|record| async move {
@@ -58,6 +59,7 @@ pub(crate) async fn execute(
         recorder.record(owner, Normal, "AdoptedBackendRecords", &message);
     }
     let addresses = &Addresses::new(context);
+    addresses.read_pods(state, &plan.create).await;
     let creations = plan.create.into_iter().map(|record| async move {
         let unit = unit_of(&record).into();
         (unit, create(context, addresses, record).await)

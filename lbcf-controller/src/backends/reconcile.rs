@@ -4,7 +4,6 @@ use super::brake::{brake, release};
 use super::decide::{BackendsState, Candidates, decide};
 use super::execute::{PlanOutcome, execute, may_adopt};
 use super::hold::{advance, hold};
-use super::plan::RecordPlan;
 use super::service::{CandidateNode, EndpointCandidates, SelectedService, port_of_slice, tallies};
 use super::status::{OwnerKind, report_refusal};
 use super::verdict::enqueue_verdict;
@@ -43,11 +42,10 @@ pub(crate) async fn reconcile<K: OwnerKind>(
         return Ok(Action::RequeueNow);
     }
     let regarding = Regarding::owner(&*state.object);
-    read_pods(context, &state, &plan).await;
     if !plan.create.is_empty() {
         context.memory.begin_registering(&owner.request_key());
     }
-    let mut outcome = execute(context, &regarding, plan).await;
+    let mut outcome = execute(context, &state, plan).await;
     batch.done(&mut outcome);
     if !is_full {
         context.pod_pages.remove(owner);
@@ -70,21 +68,6 @@ pub(crate) async fn reconcile<K: OwnerKind>(
             finish::<K>(context, &state, &over, action)
         }
     }
-}
-
-/// Reads the pods in pages whose addresses the driver is asked for, if they are many.
-async fn read_pods(context: &Context, state: &BackendsState, plan: &RecordPlan) {
-    let owner = &state.owner;
-    let counts = {
-        let index = context.index();
-        let registered = index.records.count_kept(owner);
-        (index.selections.count(owner), registered)
-    };
-    let (cluster, object) = (&context.cluster, &*state.object);
-    let pages = &context.pod_pages;
-    pages
-        .read(cluster, (owner, object), counts, &plan.create)
-        .await;
 }
 
 /// Units of an owner that are being reconciled. Those that are not done when this is dropped are

@@ -67,18 +67,16 @@ const fn is_worth_pages(wanted: usize, selected: usize, registered: usize) -> bo
 }
 
 impl PodPages {
-    /// Reads the pods of records that are to be created for an owner, if they are many. A page that cannot be read is none:
+    /// Reads pods of an owner whose records are to be created, if they are many. A page that cannot be read is none:
     /// the pods are read one by one then.
     pub(crate) async fn read(
         &self,
         cluster: &Writer,
         (owner, object): (&Owner, &dyn BackendOwner),
         (selected, registered): (usize, usize),
-        records: &[BackendRecord],
+        names: &BTreeSet<String>,
     ) {
         let selector = object.pods().and_then(|pods| pods.by_label.as_ref());
-        let pods = records.iter().filter_map(|it| it.spec.pod_backend.as_ref());
-        let names: BTreeSet<String> = pods.map(|pod| pod.name.clone()).collect();
         let Some(selector) = selector else {
             return;
         };
@@ -92,7 +90,7 @@ impl PodPages {
             .map(|(key, value)| format!("{key}={value}"));
         let labels = labels.collect::<Vec<_>>().join(",");
         let mut pages = begun.unwrap_or_default();
-        while let Some(next) = pages.lacking(&names) {
+        while let Some(next) = pages.lacking(names) {
             let params = ListParams::default().labels(&labels).limit(PAGE);
             let params = ListParams {
                 continue_token: Some(next).filter(|next| !next.is_empty()),
@@ -102,7 +100,7 @@ impl PodPages {
                 .list_as_text::<Pod>(&owner.key().namespace, &params)
                 .await
             {
-                Ok(page) => pages.add(page, &names),
+                Ok(page) => pages.add(page, names),
                 Err(_) => return,
             }
         }

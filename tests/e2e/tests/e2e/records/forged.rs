@@ -4,7 +4,7 @@ use super::{LONG, registered};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Resource, ResourceExt};
 use lbcf_controller::api::{BackendGroup, BackendRecord, reasons};
-use lbcf_controller::names::ANNOTATION_SIGNATURE;
+use lbcf_controller::names::{ANNOTATION_ADDRESS, ANNOTATION_SIGNATURE};
 use lbcf_e2e::manifests::{GROUP, NAMESPACE};
 use lbcf_e2e::{World, kill, until};
 use serde_json::{Value, json};
@@ -74,7 +74,8 @@ async fn d110_what_earlier_versions_registered_is_still_deregistered() {
     kill(controller).await;
     let records: Vec<BackendRecord> = world.all().await;
     for record in &records {
-        let unsigned = json!({"metadata": {"annotations": {ANNOTATION_SIGNATURE: null}}});
+        let unsigned = json!({ANNOTATION_SIGNATURE: null, ANNOTATION_ADDRESS: null});
+        let unsigned = json!({"metadata": {"annotations": unsigned}});
         world
             .patch::<BackendRecord>(NAMESPACE, &record.name_any(), unsigned)
             .await;
