@@ -14,5 +14,4 @@ pub(crate) mod options;
 pub(crate) mod record_key;
 pub(crate) mod serving;
 pub(crate) mod text;
-pub(crate) mod token_bucket;
 pub(crate) mod wall_clock;

@@ -161,6 +161,49 @@ pub trait Driver: Send + Sync + 'static {
         request: DeregisterBackend<Self>,
     ) -> impl Future<Output = Result<(), HookError>> + Send;
 
+    /// The most backends that [`ensure_backends`](Self::ensure_backends) and
+    /// [`deregister_backends`](Self::deregister_backends) get at once: as many as one call of the cloud's API
+    /// takes. Above 1, the default, these two are called instead of those for one backend, for every load
+    /// balancer with a [serial key](Self::serial_key): the first call gets what is there, and while it runs the
+    /// others wait, of which the next one takes along as many as this. The guide shows
+    /// [a cloud that limits calls](crate::guide::real_cloud).
+    fn batch_size(&self, _webhook: WebhookInfo) -> usize {
+        1
+    }
+
+    /// [`ensure_backend`](Self::ensure_backend) for several backends that share a serial key, no two with the
+    /// same address: an outcome for each, in their order. What fails for one must not fail for the others; what
+    /// fails for all, such as the call, is the outcome of each. Requests whose values do not fit are not in it.
+    /// By default one after the other.
+    fn ensure_backends(
+        &self,
+        batch: Vec<EnsureBackend<Self>>,
+    ) -> impl Future<Output = Vec<Result<StringMap, HookError>>> + Send {
+        async move {
+            let mut outcomes = Vec::new();
+            for request in batch {
+                outcomes.push(self.ensure_backend(request).await);
+            }
+            outcomes
+        }
+    }
+
+    /// [`deregister_backend`](Self::deregister_backend) for several backends, as
+    /// [`ensure_backends`](Self::ensure_backends) does it. A backend whose connections drain is `Running`, and
+    /// must not make the others wait.
+    fn deregister_backends(
+        &self,
+        batch: Vec<DeregisterBackend<Self>>,
+    ) -> impl Future<Output = Vec<Result<(), HookError>>> + Send {
+        async move {
+            let mut outcomes = Vec::new();
+            for request in batch {
+                outcomes.push(self.deregister_backend(request).await);
+            }
+            outcomes
+        }
+    }
+
     /// Updates the load balancer's attributes to those of the request. The default does nothing.
     ///
     #[doc = rules_of!(Elb)]

@@ -8,8 +8,9 @@
 //! 6. [Draining](draining): clients of a backend that is deregistered.
 //! 7. [Local load balancers](local): a process or a file on the same machine instead of a cloud.
 //! 8. [Testing](testing): calling a driver in process.
-//! 9. [Going to production](production): a check list.
-//! 10. [Other languages](other_languages): the wire, for drivers that are not written in Rust.
+//! 9. [A real cloud](real_cloud): calls, credentials, limits, batches; a skeleton.
+//! 10. [Going to production](production): a check list.
+//! 11. [Other languages](other_languages): the wire, for drivers that are not written in Rust.
 
 #[doc = include_str!("docs/concepts.md")]
 pub mod concepts {}
@@ -42,6 +43,13 @@ pub mod local {}
     doc = "Testing: this chapter comes with the feature `testing`."
 )]
 pub mod testing {}
+
+#[cfg_attr(feature = "server", doc = include_str!("docs/real_cloud.md"))]
+#[cfg_attr(
+    not(feature = "server"),
+    doc = "A real cloud: this chapter comes with the feature `server`."
+)]
+pub mod real_cloud {}
 
 #[cfg_attr(feature = "server", doc = include_str!("docs/production.md"))]
 #[cfg_attr(

@@ -21,6 +21,7 @@ mod metrics;
 mod outcome;
 mod path_prefix;
 mod pending;
+mod rate;
 mod reject;
 mod routes;
 mod serve;

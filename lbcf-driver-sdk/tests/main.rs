@@ -4,6 +4,7 @@
 
 mod any_body;
 mod bad_input;
+mod batches;
 mod captured_log;
 mod certificates;
 mod client;

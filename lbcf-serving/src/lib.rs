@@ -1,5 +1,5 @@
 //! Shared by LBCF's servers and clients: an HTTP/1 listener and request bodies with limits, TLS from files
-//! that change at run time, signals, flags and durations.
+//! that change at run time, signals, flags, durations and rates.
 
 #[cfg(feature = "body")]
 pub mod body;
@@ -17,4 +17,5 @@ pub mod secret;
 pub mod signals;
 #[cfg(feature = "tls")]
 pub mod tls;
+pub mod token_bucket;
 pub mod watched_file;

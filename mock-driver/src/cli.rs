@@ -86,9 +86,23 @@ pub struct MockDriverArgs {
     #[arg(long, value_name = "NUMBER")]
     pub max_backends: Option<usize>,
 
-    /// Number of calls of its API that the cloud allows in a second
+    /// Number of calls of its API that the cloud allows in a second; azure counts those that write
     #[arg(long, value_name = "NUMBER")]
     pub max_calls_per_second: Option<u32>,
+
+    /// Number of backends that the cloud allows in one call of its API
+    #[arg(long, value_name = "NUMBER")]
+    pub max_targets_per_call: Option<usize>,
+
+    /// Number of backends that the driver puts into one call; 1 for single calls [default: 20, or 100 with
+    /// azure]
+    #[arg(long, value_name = "NUMBER")]
+    pub batch_size: Option<usize>,
+
+    /// Number of hooks that the driver starts in a second, of those that change something; below
+    /// --max-calls-per-second, the cloud refuses none
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_hooks_per_second: Option<u32>,
 
     /// Print each webhook call with its bodies to standard output, as a line of JSON
     #[arg(long)]
@@ -139,6 +153,8 @@ impl From<&MockDriverArgs> for MockOptions {
             }),
             creation_polls: args.creation_polls,
             hold_creations: args.hold_creations,
+            batch_size: args.batch_size,
+            max_hooks_per_second: args.max_hooks_per_second,
             journal_size: args.journal_size,
             endpoints_listen: args.endpoints_listen.or_else(|| {
                 let default = SocketAddr::from((Ipv4Addr::LOCALHOST, ENDPOINTS_PORT));
@@ -157,6 +173,7 @@ impl From<&MockDriverArgs> for Quotas {
             load_balancers: args.max_load_balancers,
             backends: args.max_backends,
             calls_per_second: args.max_calls_per_second,
+            targets_per_call: args.max_targets_per_call,
         }
     }
 }

@@ -7,11 +7,12 @@
 
 use crate::backend_address::{BackendAddress, usable};
 use crate::cloud::Cloud;
-use crate::drivers::{MockedDriver, ignore_not_found, listed, stay_registered};
+use crate::drivers::{MockedDriver, ignore_not_found, listed, only, stay_registered};
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
 use crate::options::MockOptions;
-use crate::resources::{CloudError, Creation, Target};
+use crate::resources::{CloudError, Creation, Endpoint, Target};
 use crate::traffic::Draining;
+use futures::future::join_all;
 use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
@@ -137,31 +138,27 @@ impl Driver for ClbDriver {
     }
 
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
-        usable(&request.backend_addr)?;
-        let target = Target {
-            weight: request.parameters.weight(),
-            parameters: fields::write("parameters", &request.parameters)?,
-            record_id: Some(request.record_id),
-        };
         let cloud = self.cloud.for_call(request.dry_run);
-        cloud.bind(&request.lb_info.into(), &request.backend_addr, target)?;
-        // The address is enough to find the target again: no injectedInfo is needed.
-        Ok(StringMap::new())
+        only(bind(&cloud, vec![request]))
+    }
+
+    async fn ensure_backends(
+        &self,
+        batch: Vec<EnsureBackend<Self>>,
+    ) -> Vec<Result<StringMap, HookError>> {
+        bind(&self.cloud, batch)
     }
 
     async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
         let cloud = self.cloud.for_call(request.dry_run);
-        let (endpoint, address) = (request.lb_info.into(), request.backend_addr);
-        // Not registered, or no such load balancer: either is a success.
-        ignore_not_found(cloud.unbind(&endpoint, &address))?;
-        // The cloud knows what is open, so a restarted driver replies the same.
-        match cloud.drained(&endpoint, &address, DRAIN_WAIT).await {
-            None => Ok(()),
-            Some(Draining { open, remaining }) => {
-                let running = HookError::running(format!("{open} connections are draining"));
-                Err(running.retry_after(remaining.min(DRAIN_POLL)))
-            }
-        }
+        only(unbind(&cloud, vec![request]).await)
+    }
+
+    async fn deregister_backends(
+        &self,
+        batch: Vec<DeregisterBackend<Self>>,
+    ) -> Vec<Result<(), HookError>> {
+        unbind(&self.cloud, batch).await
     }
 
     async fn judge_pod_deregister(
@@ -200,6 +197,11 @@ impl Driver for ClbDriver {
         }
     }
 
+    /// As many as one call of RegisterTargets takes.
+    fn batch_size(&self, _: WebhookInfo) -> usize {
+        self.options.batch_size.unwrap_or(20)
+    }
+
     fn accepts_dry_run(&self) -> bool {
         true
     }
@@ -229,6 +231,61 @@ impl MockedDriver for ClbDriver {
 
     fn fixture(&self) -> &'static str {
         include_str!("../conformance.yaml")
+    }
+}
+
+/// Binds targets in one call. One that is not usable is not in the call, and fails alone.
+fn bind(cloud: &Cloud, batch: Vec<EnsureBackend<ClbDriver>>) -> Vec<Result<StringMap, HookError>> {
+    let targets: Vec<_> = batch.into_iter().map(target).collect();
+    let usable: Vec<_> = targets.iter().flatten().cloned().collect();
+    let bound = cloud.bind_all(&usable).map_err(HookError::from);
+    let mut bound = bound.map(Vec::into_iter);
+    let outcomes = targets.into_iter().map(|target| {
+        target?;
+        // What is about the whole call holds for each.
+        let each = bound.as_mut().map_err(|error| error.clone())?;
+        each.next().transpose().map_err(CloudError::Rejected)?;
+        // The address is enough to find the target again: no injectedInfo is needed.
+        Ok(StringMap::new())
+    });
+    outcomes.collect()
+}
+
+fn target(request: EnsureBackend<ClbDriver>) -> Result<(Endpoint, String, Target), HookError> {
+    usable(&request.backend_addr)?;
+    let target = Target {
+        weight: request.parameters.weight(),
+        parameters: fields::write("parameters", &request.parameters)?,
+        record_id: Some(request.record_id),
+    };
+    Ok((request.lb_info.into(), request.backend_addr, target))
+}
+
+/// Unbinds targets in one call. Not registered, or no such load balancer: either is a success.
+async fn unbind(
+    cloud: &Cloud,
+    batch: Vec<DeregisterBackend<ClbDriver>>,
+) -> Vec<Result<(), HookError>> {
+    let targets = batch.into_iter();
+    let targets = targets.map(|it| (it.lb_info.into(), it.backend_addr));
+    let targets: Vec<(Endpoint, String)> = targets.collect();
+    if let Err(error) = cloud.unbind_all(&targets) {
+        return vec![Err(error.into()); targets.len()];
+    }
+    // One that drains makes no other wait.
+    let targets = targets.iter();
+    join_all(targets.map(|(endpoint, address)| drained(cloud, endpoint, address))).await
+}
+
+/// Waits for the connections of a target that was unbound. The cloud knows what is open, so a restarted driver
+/// replies the same.
+async fn drained(cloud: &Cloud, endpoint: &Endpoint, address: &str) -> Result<(), HookError> {
+    match cloud.drained(endpoint, address, DRAIN_WAIT).await {
+        None => Ok(()),
+        Some(Draining { open, remaining }) => {
+            let running = HookError::running(format!("{open} connections are draining"));
+            Err(running.retry_after(remaining.min(DRAIN_POLL)))
+        }
     }
 }
 

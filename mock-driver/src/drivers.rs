@@ -3,7 +3,7 @@
 use crate::cloud::Cloud;
 use crate::options::MockOptions;
 use crate::resources::azure::AzureError;
-use crate::resources::{BindError, CloudError, CreateError, NotFound, Unavailable};
+use crate::resources::{BindError, CloudError, CreateError, NotFound, TooManyTargets, Unavailable};
 use lbcf_driver_sdk::fields::Fields;
 use lbcf_driver_sdk::webhook::{KubernetesObject, ListedBackend, StringMap};
 use lbcf_driver_sdk::{Driver, HookError, Reason, fields};
@@ -87,6 +87,12 @@ impl Refusal for NotFound {
     }
 }
 
+impl Refusal for TooManyTargets {
+    fn reason(&self) -> Option<Reason> {
+        Some(Reason::Internal)
+    }
+}
+
 impl Refusal for BindError {
     fn reason(&self) -> Option<Reason> {
         Some(match self {
@@ -129,6 +135,17 @@ impl<E: Refusal> From<CloudError<E>> for HookError {
             },
         }
     }
+}
+
+/// The outcome of a batch of one.
+pub(crate) fn only<T>(outcomes: Vec<Result<T, HookError>>) -> Result<T, HookError> {
+    let first = outcomes.into_iter().next();
+    first.unwrap_or_else(|| {
+        Err(HookError::new(
+            Reason::Internal,
+            "a batch without an outcome",
+        ))
+    })
 }
 
 /// The result of a removal. What does not exist is removed already; during an outage that is not

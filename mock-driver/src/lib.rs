@@ -162,7 +162,7 @@ pub use resources::{
     AddListenerError, BindError, CloudError, CloudState, CreateError, Creation, CreationPace,
     CreationStage, CreationState, Endpoint, Ids, Incidental, ListenerProtocol, ListenerState,
     LoadBalancerState, LoadBalancerType, NewLoadBalancer, NotFound, QuotaExceeded, Quotas, Rule,
-    RuleState, StateVersion, Target, TargetGroupState, TargetState, Unavailable,
+    RuleState, StateVersion, Target, TargetGroupState, TargetState, TooManyTargets, Unavailable,
 };
 pub use router::{router, router_with};
 pub use server::MockServer;

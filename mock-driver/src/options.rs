@@ -18,6 +18,11 @@ pub struct MockOptions {
     /// True, the default, if `Running` names a delay, which is whole seconds. Without, callers poll
     /// as often as they like.
     pub name_delays: bool,
+    /// The most backends of one call of the cloud's API; as many as that cloud takes by default, and with 1 each
+    /// call is about one.
+    pub batch_size: Option<usize>,
+    /// The number of hooks that start in a second, of those that change something; not limited by default.
+    pub max_hooks_per_second: Option<u32>,
     /// The number of webhook calls that the journal keeps; 1000 by default.
     pub journal_size: usize,
     /// Where the page and the endpoints under `/_mock` are served; none for the address of the webhooks.
@@ -37,6 +42,8 @@ impl Default for MockOptions {
             creation_polls: None,
             hold_creations: false,
             name_delays: true,
+            batch_size: None,
+            max_hooks_per_second: None,
             journal_size: 1000,
             endpoints_listen: None,
             allow_hosts: Vec::new(),

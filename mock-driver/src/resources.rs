@@ -19,7 +19,8 @@ pub use document::{
 };
 pub use endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
 pub use error::{
-    AddListenerError, BindError, CloudError, CreateError, NotFound, QuotaExceeded, Unavailable,
+    AddListenerError, BindError, CloudError, CreateError, NotFound, QuotaExceeded, TooManyTargets,
+    Unavailable,
 };
 pub use incidental::Incidental;
 pub use load_balancer::Target;

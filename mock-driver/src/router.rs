@@ -14,7 +14,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::get;
-use lbcf_driver_sdk::server::{DriverRouter, RunningHooks, conformance_router};
+use lbcf_driver_sdk::server::{DriverRouter, RunningHooks, Settings, conformance_router};
 use std::sync::Arc;
 
 /// A fixture without the sections that name endpoints, which come last.
@@ -102,11 +102,16 @@ fn webhooks(
 ) -> (Router, RunningHooks) {
     let cloud = driver.cloud().clone();
     let journal_size = driver.options().journal_size;
-    let webhooks = DriverRouter::new(ProcessDriver {
+    let settings = Settings {
+        max_hooks_per_second: driver.options().max_hooks_per_second,
+        ..Settings::default()
+    };
+    let driver = ProcessDriver {
         cloud: cloud.clone(),
         driver,
         run,
-    });
+    };
+    let webhooks = DriverRouter::with(driver, settings);
     let hooks = webhooks.running_hooks();
     metrics::register(&cloud, &webhooks.registry());
     let metrics = webhooks.metrics_router();

@@ -218,7 +218,7 @@ async fn quotas_fail_with_their_name_until_there_is_room() {
     mock.cloud.set_quotas(Quotas {
         load_balancers: Some(4),
         backends: Some(1),
-        calls_per_second: None,
+        ..Quotas::default()
     });
     let created = mock.succ("createLoadBalancer", create("1", order())).await;
     let message = mock
@@ -260,7 +260,7 @@ async fn calls_over_the_quota_of_a_second_are_to_be_repeated() {
             reply,
             json!({
                 "status": "Fail",
-                "msg": "the quota max-calls-per-second of 2 is used up, the controller retries",
+                "msg": "RequestLimitExceeded: the quota max-calls-per-second of 2 is used up, the controller retries",
                 "minRetryDelayInSeconds": 1,
                 "reason": "Throttled",
             })

@@ -5,6 +5,7 @@
 )]
 
 mod backends;
+mod batches;
 mod by_hand;
 mod differences;
 mod faults;

@@ -4,8 +4,12 @@
 //! a deletion needs no attributes, a deregistration no parameters, and the old values of an update
 //! need not fit.
 
+mod batches;
+
+pub(crate) use batches::{deregister_backends, ensure_backends};
+
 use super::Driver;
-use super::request::ListedBackend;
+use super::request::{self, ListedBackend};
 use crate::fields::{self, FieldError, Fields};
 use crate::webhook::{
     self, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
@@ -191,16 +195,15 @@ pub(crate) async fn generate_backend_addr<D: Driver>(
     Ok(fields::write_address("backendAddr", &address)?)
 }
 
-pub(crate) async fn ensure_backend<D: Driver>(
-    driver: &D,
+fn read_ensure_backend<D: Driver>(
     request: EnsureBackend,
-) -> Result<StringMap, HookError> {
+) -> Result<request::EnsureBackend<D>, HookError> {
     let (lb_info, parameters) = both(
         fields::read_whole("lbInfo", request.lb_info),
         fields::read_whole("parameters", request.parameters),
     )
     .map_err(invalid)?;
-    let request = EnsureBackend {
+    Ok(EnsureBackend {
         lb_info,
         backend_addr: fields::read_address("backendAddr", &request.backend_addr)
             .map_err(invalid)?,
@@ -211,20 +214,29 @@ pub(crate) async fn ensure_backend<D: Driver>(
         dry_run: request.dry_run,
         namespace: request.namespace,
         name: request.name,
-    };
-    driver.ensure_backend(request).await
+    })
 }
 
+pub(crate) async fn ensure_backend<D: Driver>(
+    driver: &D,
+    request: EnsureBackend,
+) -> Result<StringMap, HookError> {
+    driver
+        .ensure_backend(read_ensure_backend::<D>(request)?)
+        .await
+}
+
+/// The outcome is that of a request for which nothing is left to do, or whose values do not fit.
+///
 /// An address that does not fit was never registered, and without lbInfo there is no load balancer, so there
 /// is nothing to deregister. A user may have written such a record, and a failure would prevent its deletion.
-pub(crate) async fn deregister_backend<D: Driver>(
-    driver: &D,
+fn read_deregister_backend<D: Driver>(
     request: DeregisterBackend,
-) -> Result<(), HookError> {
+) -> Result<request::DeregisterBackend<D>, Result<(), HookError>> {
     let never_created = request.lb_info.is_empty();
     let never_registered = |error: FieldError| {
         tracing::warn!("{error}: treated as a backend that was never registered");
-        Ok(())
+        Err(Ok(()))
     };
     let backend_addr = match fields::read_address("backendAddr", &request.backend_addr) {
         Ok(address) => address,
@@ -233,9 +245,9 @@ pub(crate) async fn deregister_backend<D: Driver>(
     let lb_info = match fields::read_whole("lbInfo", request.lb_info) {
         Ok(lb_info) => lb_info,
         Err(error) if never_created => return never_registered(error),
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(Err(error.into())),
     };
-    let request = DeregisterBackend {
+    Ok(DeregisterBackend {
         lb_info,
         backend_addr,
         parameters: fields::read_if_it_fits(&request.parameters),
@@ -246,8 +258,17 @@ pub(crate) async fn deregister_backend<D: Driver>(
         dry_run: request.dry_run,
         namespace: request.namespace,
         name: request.name,
-    };
-    driver.deregister_backend(request).await
+    })
+}
+
+pub(crate) async fn deregister_backend<D: Driver>(
+    driver: &D,
+    request: DeregisterBackend,
+) -> Result<(), HookError> {
+    match read_deregister_backend::<D>(request) {
+        Ok(request) => driver.deregister_backend(request).await,
+        Err(outcome) => outcome,
+    }
 }
 
 pub(crate) async fn judge_pod_deregister<D: Driver>(

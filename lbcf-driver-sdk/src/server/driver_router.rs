@@ -5,6 +5,7 @@ use super::context::Context;
 use super::hooks::{Hooks, RunningHooks};
 use super::limits::HookPermits;
 use super::metrics::{self, Metrics};
+use super::rate::HookRate;
 use super::{body, routes};
 use crate::Driver;
 use prometheus::Registry;
@@ -110,10 +111,10 @@ impl<D: Driver> DriverRouter<D> {
             self.settings.max_running_hooks,
             self.settings.max_waiting_hooks,
         );
-        let keep_results = self.settings.keep_results;
+        let (keep_results, rate) = (self.settings.keep_results, HookRate::new(&self.settings));
         routes::all(Arc::new(Context {
             driver: self.driver,
-            hooks: Hooks::new(self.hooks, &self.metrics, keep_results, permits),
+            hooks: Hooks::new(self.hooks, &self.metrics, keep_results, permits, rate),
             metrics: self.metrics,
             bodies: body::budget(self.settings.body_limit),
             settings: self.settings,

@@ -1,21 +1,20 @@
 //! From a request's body to the response, one handler for each class of webhook.
 
+mod operations;
+
+pub(super) use operations::{batched, operation};
+
 use super::body;
-use super::contain::contain_call;
 use super::context::Context;
-use super::hooks::{Operation, StartedCall};
 use super::log;
 use super::metrics::{Measured, MeasuredCall, WebhookMetrics};
 use super::outcome::Outcome;
 use super::pending::Pending;
-use super::reject::{HookResponse, panicked, reject};
-use super::single_flight::{BackendId, IdempotencyKey};
+use super::reject::{HookResponse, reject};
 use crate::driver::calls;
-use crate::webhook::{
-    HealthzResponse, OperationRequest, OperationResponse, Status, VerdictResponse, Webhook,
-};
-use crate::{Driver, HookError, Rejection};
-use axum::body::{Body, Bytes};
+use crate::webhook::{HealthzResponse, VerdictResponse, Webhook};
+use crate::{Driver, Rejection};
+use axum::body::Body;
 use axum::http::StatusCode;
 use lbcf_serving::body::ReceivedBody;
 use std::future::Future;
@@ -23,10 +22,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The retry delay while an operation runs or waits.
-const RETRY_SOON: Duration = Duration::from_secs(1);
-/// The retry delay of an operation that was not started because too many wait.
-const RETRY_LATER: Duration = Duration::from_secs(10);
 /// The least time for a body to arrive, however short the deadline for the response.
 const BODY_TIME: Duration = Duration::from_secs(1);
 /// A longer deadline would overflow the clock.
@@ -127,7 +122,7 @@ where
                     let limit = context.settings.answer_within;
                     format!("{webhook} took longer than {limit:?}, please try again")
                 }
-                Pending::NoPermit => {
+                Pending::NoToken | Pending::NoPermit => {
                     format!("{webhook}: the driver is busy, please try again")
                 }
                 Pending::Overloaded => {
@@ -145,143 +140,6 @@ fn verdict_response<W: Webhook<Response: VerdictResponse>>(response: &W::Respons
     let outcome = match response.succ() {
         true => Outcome::Yes,
         false => Outcome::No,
-    };
-    HookResponse::ok(W::write_response(response), outcome)
-}
-
-/// An operation: runs the hook or joins it; one that is not done in time is answered with `Running`.
-pub(super) async fn operation<W, D, F, T>(
-    context: Arc<Context<D>>,
-    trace: Option<String>,
-    body: Body,
-    hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
-) -> HookResponse
-where
-    W: Measured<Response: OperationResponse + From<Result<T, HookError>>> + OperationRequest,
-    D: Driver,
-    F: Future<Output = Result<T, HookError>> + Send + 'static,
-    T: Send + 'static,
-{
-    let call = IncomingCall::new::<W, D>(&context, trace);
-    let response = match call.body(body, &context).await {
-        // Decoded in a separate function, so that this future does not store the request, which may
-        // contain a pod.
-        Ok(body) => match start_operation::<W, D, F, T>(&context, &call, body, hook) {
-            Ok(StartedCall::Done(response)) => Ok(response),
-            Ok(StartedCall::Waiting(waiting)) => {
-                let result = waiting.wait(W::INFO.name, call.deadline).await;
-                result.or_else(|pending| Ok(pending_response::<W>(call.metrics, pending)))
-            }
-            Ok(StartedCall::NotStarted(pending)) => {
-                Ok(pending_response::<W>(call.metrics, pending))
-            }
-            Err(rejected) => Err(rejected),
-        },
-        Err(rejected) => Err(rejected),
-    };
-    call.finish(response, &context)
-}
-
-/// From a body to an operation that is done, waits or was not started.
-fn start_operation<W, D, F, T>(
-    context: &Context<D>,
-    call: &IncomingCall<'_>,
-    body: ReceivedBody,
-    hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
-) -> Result<StartedCall, HookResponse>
-where
-    W: Measured<Response: OperationResponse + From<Result<T, HookError>>> + OperationRequest,
-    D: Driver,
-    F: Future<Output = Result<T, HookError>> + Send + 'static,
-    T: Send + 'static,
-{
-    let webhook = W::INFO.name;
-    let request = decode::<W>(&body.bytes)?;
-    let driver = Arc::clone(&context.driver);
-    // The driver's code, which may panic, outside a task.
-    let asked = contain_call(|| {
-        let refused = request.dry_run() && !driver.accepts_dry_run();
-        let keyed = (!refused)
-            .then(|| calls::serial_key(driver.as_ref(), W::INFO, request.load_balancer()));
-        (refused, keyed.flatten())
-    });
-    let (refused, serial_key) = match &asked {
-        Ok((refused, serial_key)) => (*refused, serial_key.as_deref()),
-        Err(_) => (false, None),
-    };
-    let span = tracing::info_span!(
-        "webhook",
-        webhook,
-        traceID = call.trace,
-        recordID = log::short(request.record_id()),
-        retryID = log::short(request.retry_id()),
-        loadBalancer = log::load_balancer(serial_key, request.load_balancer().either()).as_ref(),
-    );
-    if refused {
-        let message = format!(
-            "{webhook}: dryRun: true: this driver does not support dry runs, nothing was done"
-        );
-        return Ok(StartedCall::Done(operation_response::<W>(
-            &W::Response::fail(message, None),
-        )));
-    }
-    let serial_key = match asked {
-        Ok((_, serial_key)) => serial_key,
-        Err(panic) => {
-            tracing::error!(parent: &span, panic = panic.text(), "the driver panicked");
-            return Err(panicked(webhook));
-        }
-    };
-    let (record_id, dry_run) = (request.record_id(), request.dry_run());
-    let content = content::<W>;
-    let operation = Operation {
-        webhook,
-        metrics: call.metrics,
-        span,
-        key: IdempotencyKey::new(webhook, record_id, dry_run, || content(&body.bytes)),
-        content,
-        backend: request
-            .backend_addr()
-            .map(|addr| BackendId::new(request.load_balancer().either(), addr)),
-        serial_key,
-        request: body.bytes,
-    };
-    let hook = Box::pin(async move {
-        let _memory = body.memory;
-        let started = Instant::now();
-        let result = hook(driver, request).await;
-        log::operation_ended(&result, started);
-        operation_response::<W>(&W::Response::from(result))
-    });
-    Ok(context.hooks.operate(operation, hook))
-}
-
-/// The response to a call without a result.
-fn pending_response<W>(metrics: &WebhookMetrics, pending: Pending) -> HookResponse
-where
-    W: Measured<Response: OperationResponse>,
-{
-    metrics.unfinished(pending);
-    let (message, delay) = match pending {
-        Pending::Running => ("still runs", RETRY_SOON),
-        Pending::Queued => ("waits for earlier operations to finish", RETRY_SOON),
-        Pending::NoPermit => (
-            "waits for other hooks to finish: the driver is busy",
-            RETRY_SOON,
-        ),
-        Pending::Overloaded => ("was not started: too many operations wait", RETRY_LATER),
-    };
-    let message = format!("{} {message}", W::INFO.name);
-    operation_response::<W>(&W::Response::running(message, Some(delay)))
-}
-
-fn operation_response<W: Webhook<Response: OperationResponse>>(
-    response: &W::Response,
-) -> HookResponse {
-    let outcome = match response.status() {
-        Status::Succ => Outcome::Succ,
-        Status::Fail => Outcome::Fail,
-        Status::Running => Outcome::Running,
     };
     HookResponse::ok(W::write_response(response), outcome)
 }
@@ -333,14 +191,4 @@ impl<'a> IncomingCall<'a> {
 
 fn decode<W: Webhook>(body: &[u8]) -> Result<W, HookResponse> {
     W::read_request(body).map_err(|error| reject(StatusCode::BAD_REQUEST, error.to_string()))
-}
-
-/// A request in canonical form, and without what differs between retries.
-fn content<W: Webhook + OperationRequest>(body: &Bytes) -> Bytes {
-    let request = W::read_request(body).map(OperationRequest::without_retry_id);
-    let content = request
-        .ok()
-        .and_then(|request| request.write_request().ok());
-    // The body was decoded before, so this cannot fail.
-    content.map_or_else(|| body.clone(), Bytes::from)
 }

@@ -1,5 +1,7 @@
 //! Runs hooks as tasks of their own, and waits for them.
 
+mod admission;
+mod batch;
 mod call_state;
 mod shared_calls;
 mod waiting;
@@ -7,12 +9,15 @@ mod waiting;
 use super::contain::{poll_contained, run_hook};
 use super::hashed::Prehashed;
 use super::keyed_mutex::{KeyedMutex, Waiter};
-use super::limits::{HookPermit, HookPermits, Queued};
+use super::limits::{HookPermit, HookPermits};
 use super::metrics::{Metrics, WebhookMetrics};
 use super::pending::Pending;
+use super::rate::HookRate;
 use super::reject::{HookResponse, panicked};
 use super::single_flight::{BackendId, CallId, ContentMatch, IdempotencyKey, Lookup};
+use admission::Admission;
 use axum::body::Bytes;
+pub(super) use batch::{Boarding, LoadBalancers, Place};
 use call_state::{CallState, StateReceiver, StateSender};
 use shared_calls::SharedCalls;
 use std::future::Future;
@@ -69,6 +74,10 @@ pub(super) struct Operation<'a> {
     pub(super) content: fn(&Bytes) -> Bytes,
     pub(super) backend: Option<BackendId>,
     pub(super) serial_key: Option<String>,
+    /// Where it waits to be taken along in a batch, if it may be in one.
+    pub(super) place: Option<Arc<Place>>,
+    /// True if it counts for the rate of hooks.
+    pub(super) is_limited: bool,
 }
 
 /// The hooks of one router.
@@ -76,47 +85,9 @@ pub(super) struct Hooks {
     running: RunningHooks,
     calls: Arc<SharedCalls>,
     records: KeyedMutex<IdempotencyKey, Prehashed>,
-    load_balancers: KeyedMutex<String>,
+    pub(super) load_balancers: LoadBalancers,
     permits: Arc<HookPermits>,
-}
-
-type RecordWaiter = Waiter<IdempotencyKey, Prehashed>;
-
-/// The locks and the permit that an operation acquires before it runs, in this order.
-struct Admission {
-    record: RecordWaiter,
-    load_balancer: Option<Waiter<String>>,
-    permit: Result<HookPermit, Queued>,
-}
-
-impl Admission {
-    /// Waits for all of it. The keys are to be held until the end of the operation.
-    async fn acquire(
-        mut self,
-        permits: &HookPermits,
-        state: &StateSender,
-    ) -> (RecordWaiter, Option<Waiter<String>>, Option<HookPermit>) {
-        let permit = match self.permit {
-            Ok(permit) => Some(permit),
-            Err(queued) => {
-                self.record.acquire().await;
-                if let Some(load_balancer) = &mut self.load_balancer {
-                    load_balancer.acquire().await;
-                }
-                let permit = match permits.try_acquire() {
-                    Some(permit) => Some(permit),
-                    None => {
-                        state.send(CallState::AwaitsPermit);
-                        permits.acquire().await
-                    }
-                };
-                drop(queued);
-                state.send(CallState::Running);
-                permit
-            }
-        };
-        (self.record, self.load_balancer, permit)
-    }
+    rate: Arc<HookRate>,
 }
 
 /// An operation as its call finds it.
@@ -139,6 +110,7 @@ impl Hooks {
         metrics: &Metrics,
         keep_results: Duration,
         permits: HookPermits,
+        rate: HookRate,
     ) -> Self {
         let calls = SharedCalls::new(keep_results, metrics.kept_results().clone());
         Self {
@@ -147,6 +119,7 @@ impl Hooks {
             records: KeyedMutex::default(),
             load_balancers: KeyedMutex::default(),
             permits: Arc::new(permits),
+            rate: Arc::new(rate),
         }
     }
 
@@ -204,10 +177,10 @@ impl Hooks {
         }
         let receiver = state.subscribe();
         let calls = Arc::clone(&self.calls);
-        let permits = Arc::clone(&self.permits);
+        let (permits, rate) = (Arc::clone(&self.permits), Arc::clone(&self.rate));
         let key = operation.key.clone();
         let task = async move {
-            let (record, load_balancer, permit) = admission.acquire(&permits, &state).await;
+            let (record, load_balancer, permit) = admission.acquire(&permits, &rate, &state).await;
             let result = hook.end().await;
             drop(permit);
             calls.finished(&key, id, result.clone());
@@ -252,12 +225,16 @@ impl Hooks {
     }
 
     fn admit(&self, operation: &Operation<'_>) -> Result<Admission, Pending> {
-        let record = self.records.enqueue(operation.key.clone());
-        let key = operation.serial_key.clone();
-        let load_balancer = key.map(|key| self.load_balancers.enqueue(key));
+        let record = self.records.enqueue(operation.key.clone(), ());
+        let key = operation.serial_key.as_ref();
+        let load_balancer = key.map(|key| {
+            let place = operation.place.clone();
+            self.load_balancers.enqueue(key.clone(), place)
+        });
         let waits = record.is_waiting() || load_balancer.as_ref().is_some_and(Waiter::is_waiting);
+        let has_token = || !operation.is_limited || self.rate.take(key.map(String::as_str));
         let at_once = (!waits).then(|| self.permits.try_acquire()).flatten();
-        let permit = match at_once {
+        let permit = match at_once.filter(|_| has_token()) {
             Some(permit) => Ok(permit),
             None => {
                 let bytes = operation.request.len();
@@ -269,6 +246,8 @@ impl Hooks {
             record,
             load_balancer,
             permit,
+            place: operation.place.clone(),
+            token: operation.is_limited.then(|| key.cloned()),
         })
     }
 

@@ -6,32 +6,45 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, Hash, RandomState};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 #[derive(Debug)]
-pub(super) struct KeyedMutex<K, S = RandomState>(Arc<Queues<K, S>>);
+pub(super) struct KeyedMutex<K, S = RandomState, N = ()>(Arc<Queues<K, S, N>>);
 
 /// For each key that is held: the waiters behind the holder, some of which may have been dropped.
 #[derive(Debug)]
-struct Queues<K, S>(Mutex<HashMap<K, VecDeque<oneshot::Sender<()>>, S>>);
+struct Queues<K, S, N>(Mutex<HashMap<K, VecDeque<Queued<N>>, S>>);
 
-type LockedQueues<'a, K, S> = MutexGuard<'a, HashMap<K, VecDeque<oneshot::Sender<()>>, S>>;
+type LockedQueues<'a, K, S, N> = MutexGuard<'a, HashMap<K, VecDeque<Queued<N>>, S>>;
 
-impl<K, S: Default> Default for KeyedMutex<K, S> {
+#[derive(Debug)]
+struct Queued<N> {
+    grant: oneshot::Sender<()>,
+    note: N,
+}
+
+impl<K, S: Default, N> Default for KeyedMutex<K, S, N> {
     fn default() -> Self {
         Self(Arc::new(Queues(Mutex::default())))
     }
 }
 
-impl<K: Eq + Hash + Clone, S: BuildHasher> KeyedMutex<K, S> {
-    /// Joins the end of the key's queue.
-    pub(super) fn enqueue(&self, key: K) -> Waiter<K, S> {
+impl<K, S, N> Clone for KeyedMutex<K, S, N> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<K: Eq + Hash + Clone, S: BuildHasher, N> KeyedMutex<K, S, N> {
+    /// Joins the end of the key's queue, with a note for those who [visit](Self::visit) it.
+    pub(super) fn enqueue(&self, key: K, note: N) -> Waiter<K, S, N> {
         let mut queues = self.0.lock();
         let granted = match queues.get_mut(&key) {
             Some(queue) => {
                 let (grant, granted) = oneshot::channel();
-                queue.push_back(grant);
+                queue.push_back(Queued { grant, note });
                 Some(granted)
             }
             None => {
@@ -46,24 +59,35 @@ impl<K: Eq + Hash + Clone, S: BuildHasher> KeyedMutex<K, S> {
             granted,
         }
     }
+
+    /// Shows the notes of those who wait for a key, in their order.
+    pub(super) fn visit(&self, key: &K, mut visit: impl FnMut(&N) -> ControlFlow<()>) {
+        let queues = self.0.lock();
+        let queue = queues.get(key).into_iter().flatten();
+        for waiter in queue.filter(|waiter| !waiter.grant.is_closed()) {
+            if visit(&waiter.note).is_break() {
+                return;
+            }
+        }
+    }
 }
 
-impl<K, S> Queues<K, S> {
-    fn lock(&self) -> LockedQueues<'_, K, S> {
+impl<K, S, N> Queues<K, S, N> {
+    fn lock(&self) -> LockedQueues<'_, K, S, N> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Holds a key, or waits for it. Dropping it passes the key to the next waiter.
 #[derive(Debug)]
-pub(super) struct Waiter<K: Eq + Hash, S: BuildHasher = RandomState> {
-    queues: Arc<Queues<K, S>>,
+pub(super) struct Waiter<K: Eq + Hash, S: BuildHasher = RandomState, N = ()> {
+    queues: Arc<Queues<K, S, N>>,
     key: K,
     /// `None` once the key is held.
     granted: Option<oneshot::Receiver<()>>,
 }
 
-impl<K: Eq + Hash, S: BuildHasher> Waiter<K, S> {
+impl<K: Eq + Hash, S: BuildHasher, N> Waiter<K, S, N> {
     pub(super) const fn is_waiting(&self) -> bool {
         self.granted.is_some()
     }
@@ -78,7 +102,7 @@ impl<K: Eq + Hash, S: BuildHasher> Waiter<K, S> {
     }
 }
 
-impl<K: Eq + Hash, S: BuildHasher> Drop for Waiter<K, S> {
+impl<K: Eq + Hash, S: BuildHasher, N> Drop for Waiter<K, S, N> {
     fn drop(&mut self) {
         if let Some(mut granted) = self.granted.take() {
             granted.close();
@@ -92,7 +116,7 @@ impl<K: Eq + Hash, S: BuildHasher> Drop for Waiter<K, S> {
             return;
         };
         while let Some(next) = queue.pop_front() {
-            if next.send(()).is_ok() {
+            if next.grant.send(()).is_ok() {
                 return;
             }
         }

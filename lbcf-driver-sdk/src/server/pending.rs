@@ -6,6 +6,8 @@ pub(super) enum Pending {
     Running,
     /// Waits for earlier operations.
     Queued,
+    /// Waits because of the rate of hooks.
+    NoToken,
     /// Waits for a permit to run.
     NoPermit,
     /// Not started: too many hooks wait.
@@ -14,9 +16,10 @@ pub(super) enum Pending {
 
 impl Pending {
     /// In the order of the discriminants.
-    pub(super) const ALL: [Self; 4] = [
+    pub(super) const ALL: [Self; 5] = [
         Self::Running,
         Self::Queued,
+        Self::NoToken,
         Self::NoPermit,
         Self::Overloaded,
     ];
@@ -26,6 +29,7 @@ impl Pending {
         match self {
             Self::Running => "running",
             Self::Queued => "waits_for_turn",
+            Self::NoToken => "waits_for_rate",
             Self::NoPermit => "waits_for_place",
             Self::Overloaded => "too_many_wait",
         }

@@ -23,8 +23,38 @@ macro_rules! handler {
     (Verdict, $hook:ident, $method:ident) => {
         post(handler!(verdict, $hook, $method, D))
     };
+    (Operation, EnsureBackend, $method:ident) => {
+        post(handler!(
+            batched,
+            EnsureBackend,
+            $method,
+            ensure_backends,
+            D
+        ))
+    };
+    (Operation, DeregisterBackend, $method:ident) => {
+        post(handler!(
+            batched,
+            DeregisterBackend,
+            $method,
+            deregister_backends,
+            D
+        ))
+    };
     (Operation, $hook:ident, $method:ident) => {
         post(handler!(operation, $hook, $method, D))
+    };
+    ($class:ident, $hook:ident, $method:ident, $of_many:ident, $driver:ident) => {
+        |State(context): State<Arc<Context<$driver>>>, request: Request| {
+            let trace = log::trace_id(request.headers());
+            let hook = |driver: Arc<$driver>, request: webhook::$hook| async move {
+                calls::$method(&*driver, request).await
+            };
+            let batch_hook = |driver: Arc<$driver>, requests: Vec<webhook::$hook>| async move {
+                calls::$of_many(&*driver, requests).await
+            };
+            handlers::$class(context, trace, request.into_body(), hook, batch_hook)
+        }
     };
     ($class:ident, $hook:ident, $method:ident, $driver:ident) => {
         |State(context): State<Arc<Context<$driver>>>, request: Request| {

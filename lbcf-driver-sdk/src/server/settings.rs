@@ -160,6 +160,24 @@ pub struct Settings {
     ))]
     pub max_waiting_hooks: usize,
 
+    /// Number of hooks that start in a second, of those that change something; others wait. A batch counts
+    /// once [default: no limit]
+    #[cfg_attr(feature = "cli", arg(
+        long, help_heading = HEADING,
+        env = "LBCF_DRIVER_MAX_HOOKS_PER_SECOND",
+        value_name = "COUNT",
+        value_parser = clap::value_parser!(u32).range(1..)
+    ))]
+    pub max_hooks_per_second: Option<u32>,
+
+    /// Apply --max-hooks-per-second to each serial key, such as a load balancer, instead of to all together
+    #[cfg_attr(feature = "cli", arg(
+        long, help_heading = HEADING,
+        env = "LBCF_DRIVER_HOOK_RATE_BY_KEY",
+        requires = "max_hooks_per_second"
+    ))]
+    pub hook_rate_by_key: bool,
+
     /// Number of connections at a time; for others idle ones are closed
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
@@ -250,6 +268,8 @@ impl Default for Settings {
             body_limit: BODY_LIMIT,
             max_running_hooks: MAX_RUNNING_HOOKS,
             max_waiting_hooks: MAX_WAITING_HOOKS,
+            max_hooks_per_second: None,
+            hook_rate_by_key: false,
             max_connections: limits.connections,
             shutdown_within: Duration::from_secs(30),
             keep_results: KEEP_RESULTS,

@@ -98,6 +98,12 @@ impl WebhookInfo {
         let reads = self == <GenerateBackendAddr>::INFO || self == <ListBackends>::INFO;
         self.class == Class::Operation && !reads
     }
+
+    /// True for `ensureBackend` and `deregisterBackend`, of which a driver may get many at once.
+    #[cfg(feature = "server")]
+    pub(crate) fn is_batched(self) -> bool {
+        self == <super::EnsureBackend>::INFO || self == <super::DeregisterBackend>::INFO
+    }
 }
 
 #[cfg(test)]

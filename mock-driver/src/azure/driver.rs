@@ -11,9 +11,9 @@ use super::naming::{self, CLUSTER, resource_group};
 use super::plan::Service;
 use crate::backend_address::{BackendAddress, usable};
 use crate::cloud::{AzureApi, Cloud};
-use crate::drivers::{MockedDriver, listed, stay_registered};
+use crate::drivers::{MockedDriver, listed, only, stay_registered};
 use crate::options::MockOptions;
-use crate::resources::azure::{Member, Pool};
+use crate::resources::azure::Member;
 use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
@@ -23,7 +23,7 @@ use lbcf_driver_sdk::webhook::{
     JudgePodDeregister, KubernetesObject, LoadBalancer, StringMap, WebhookInfo,
 };
 use lbcf_driver_sdk::{Driver, HookError, Rejection, fields};
-use steps::Steps;
+use steps::{PoolChange, Steps};
 
 /// The reference driver for the profile `azure`.
 #[derive(Debug, Clone)]
@@ -121,31 +121,27 @@ impl Driver for AzureDriver {
     }
 
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
-        usable(&request.backend_addr)?;
-        let member = Member {
-            parameters: fields::write("parameters", &request.parameters)?,
-            record_id: Some(request.record_id.clone()),
-        };
         let steps = self.steps(request.dry_run);
-        let address = &request.backend_addr;
-        let pools = steps
-            .change_pool(&request.lb_info, |pool| {
-                pool.members.insert(address.clone(), member.clone());
-            })
-            .await?;
-        if pools == 0 {
-            return Err(steps::no_frontend(&request.lb_info.frontend));
-        }
-        Ok(StringMap::new())
+        only(join(&steps, vec![request]).await)
+    }
+
+    async fn ensure_backends(
+        &self,
+        batch: Vec<EnsureBackend<Self>>,
+    ) -> Vec<Result<StringMap, HookError>> {
+        join(&self.steps(false), batch).await
     }
 
     async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
         let steps = self.steps(request.dry_run);
-        let address = &request.backend_addr;
-        let change = |pool: &mut Pool| {
-            pool.members.remove(address);
-        };
-        steps.change_pool(&request.lb_info, change).await.map(drop)
+        only(leave(&steps, vec![request]).await)
+    }
+
+    async fn deregister_backends(
+        &self,
+        batch: Vec<DeregisterBackend<Self>>,
+    ) -> Vec<Result<(), HookError>> {
+        leave(&self.steps(false), batch).await
     }
 
     async fn judge_pod_deregister(
@@ -174,6 +170,11 @@ impl Driver for AzureDriver {
     ) -> Option<String> {
         let serial = self.is_serial && webhook.changes_load_balancer();
         serial.then(|| CLUSTER.name.to_owned())
+    }
+
+    /// A write replaces a load balancer with everything on it, so there is no limit but its size.
+    fn batch_size(&self, _: WebhookInfo) -> usize {
+        self.options.batch_size.unwrap_or(100)
     }
 
     fn accepts_dry_run(&self) -> bool {
@@ -222,4 +223,50 @@ impl MockedDriver for AzureDriver {
     fn fixture(&self) -> &'static str {
         include_str!("../../azure/conformance.yaml")
     }
+}
+
+/// Puts backends into the pools of their services. One that is not usable fails alone.
+async fn join(
+    steps: &Steps,
+    batch: Vec<EnsureBackend<AzureDriver>>,
+) -> Vec<Result<StringMap, HookError>> {
+    let changes: Vec<_> = batch.into_iter().map(member).collect();
+    let usable: Vec<_> = changes.iter().flatten().cloned().collect();
+    let mut pools = steps.change_pools(&usable).await.into_iter();
+    let outcomes = changes.into_iter().map(|change| {
+        let change = change?;
+        match pools.next().transpose()? {
+            Some(1..) => Ok(StringMap::new()),
+            _ => Err(steps::no_frontend(&change.frontend)),
+        }
+    });
+    outcomes.collect()
+}
+
+fn member(request: EnsureBackend<AzureDriver>) -> Result<PoolChange, HookError> {
+    usable(&request.backend_addr)?;
+    let member = Member {
+        parameters: fields::write("parameters", &request.parameters)?,
+        record_id: Some(request.record_id),
+    };
+    Ok(PoolChange {
+        frontend: request.lb_info.frontend,
+        group: request.lb_info.resource_group,
+        address: request.backend_addr,
+        member: Some(member),
+    })
+}
+
+async fn leave(
+    steps: &Steps,
+    batch: Vec<DeregisterBackend<AzureDriver>>,
+) -> Vec<Result<(), HookError>> {
+    let changes = batch.into_iter().map(|request| PoolChange {
+        frontend: request.lb_info.frontend,
+        group: request.lb_info.resource_group,
+        address: request.backend_addr,
+        member: None,
+    });
+    let pools = steps.change_pools(&changes.collect::<Vec<_>>()).await;
+    pools.into_iter().map(|pools| pools.map(drop)).collect()
 }

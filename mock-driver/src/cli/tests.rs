@@ -75,11 +75,13 @@ fn quotas_reach_the_cloud() {
         "--max-load-balancers=1",
         "--max-backends=2",
         "--max-calls-per-second=3",
+        "--max-targets-per-call=4",
     ];
     let quotas = Quotas {
         load_balancers: Some(1),
         backends: Some(2),
         calls_per_second: Some(3),
+        targets_per_call: Some(4),
     };
     assert_eq!(Quotas::from(&parsed(&flags)), quotas);
 }

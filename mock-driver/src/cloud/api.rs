@@ -5,7 +5,8 @@ use super::changes::Scope;
 use super::handle::Cloud;
 use crate::resources::{
     AddListenerError, BindError, CloudError, CreateError, Creation, CreationPace, Endpoint,
-    ListenerProtocol, Model, NewLoadBalancer, NotFound, Rule, Target, TargetGroup, Unavailable,
+    ListenerProtocol, Model, NewLoadBalancer, NotFound, Rule, Target, TargetGroup, TooManyTargets,
+    Unavailable,
 };
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::BTreeMap;
@@ -73,7 +74,7 @@ impl Cloud {
     /// [`Unavailable`], during an outage.
     pub fn cancel(&self, client_token: &str) -> Result<Option<String>, Unavailable> {
         self.with(|model, now| {
-            model.count_call(now)?;
+            model.count_call(true, now)?;
             Ok(model.cancel(|_, origin| origin.token == client_token))
         })
     }
@@ -118,8 +119,52 @@ impl Cloud {
         address: &str,
         target: Target,
     ) -> Result<(), CloudError<BindError>> {
-        self.call_within(Scope::Target(endpoint, address), |model, _| {
+        self.call_within(Scope::Targets(&[(endpoint, address)]), |model, _| {
             model.bind(endpoint, address, target)
+        })
+    }
+
+    /// [`bind`](Self::bind) for several targets in one call, each of which is bound or not.
+    ///
+    /// # Errors
+    /// [`TooManyTargets`], when the cloud does not take as many in one call.
+    pub fn bind_all(
+        &self,
+        targets: &[(Endpoint, String, Target)],
+    ) -> Result<Vec<Result<(), BindError>>, CloudError<TooManyTargets>> {
+        let changed: Vec<_> = targets
+            .iter()
+            .map(|(endpoint, address, _)| (endpoint, address.as_str()))
+            .collect();
+        self.call_within(Scope::Targets(&changed), |model, _| {
+            model.check_call(targets.len())?;
+            let bound = targets
+                .iter()
+                .map(|(endpoint, address, target)| model.bind(endpoint, address, target.clone()));
+            Ok(bound.collect())
+        })
+    }
+
+    /// [`unbind`](Self::unbind) for several targets in one call. Those that are not bound are ignored.
+    ///
+    /// # Errors
+    /// [`TooManyTargets`], when the cloud does not take as many in one call.
+    pub fn unbind_all(
+        &self,
+        targets: &[(Endpoint, String)],
+    ) -> Result<(), CloudError<TooManyTargets>> {
+        let changed: Vec<_> = targets
+            .iter()
+            .map(|(it, address)| (it, address.as_str()))
+            .collect();
+        self.call_within(Scope::Targets(&changed), |model, _| {
+            model.check_call(targets.len())?;
+            for (endpoint, address) in targets {
+                if let Ok(group) = model.group_mut(endpoint) {
+                    group.targets.remove(address);
+                }
+            }
+            Ok(())
         })
     }
 
@@ -141,7 +186,7 @@ impl Cloud {
     /// # Errors
     /// [`NotFound`], when the endpoint does not exist.
     pub fn unbind(&self, endpoint: &Endpoint, address: &str) -> Result<bool, CloudError<NotFound>> {
-        self.call_within(Scope::Target(endpoint, address), |model, _| {
+        self.call_within(Scope::Targets(&[(endpoint, address)]), |model, _| {
             let group = model.group_mut(endpoint)?;
             Ok(group.targets.remove(address).is_some())
         })
@@ -180,8 +225,10 @@ impl Cloud {
         scope: Scope<'_>,
         operation: impl FnOnce(&mut Model, Duration) -> Result<R, E>,
     ) -> Result<R, CloudError<E>> {
+        let writes = !matches!(scope, Scope::Nothing);
         self.with_scope(scope, |model, now| {
-            model.count_call(now).map_err(CloudError::Unavailable)?;
+            let counted = model.count_call(writes, now);
+            counted.map_err(CloudError::Unavailable)?;
             operation(model, now).map_err(CloudError::Rejected)
         })
     }

@@ -12,8 +12,8 @@ use std::time::Duration;
 #[derive(Clone, Copy)]
 pub(super) enum Scope<'a> {
     Nothing,
-    /// A target of an endpoint, by its address.
-    Target(&'a Endpoint, &'a str),
+    /// Targets of endpoints, by their addresses.
+    Targets(&'a [(&'a Endpoint, &'a str)]),
     Everything,
 }
 
@@ -100,10 +100,12 @@ impl Cloud {
             let _ = file.save(&CloudState::of(model, now));
         }
         if let Some(plane) = &*self.data_plane() {
-            if let Scope::Target(endpoint, address) = scope {
-                let group = model.group_mut(endpoint).ok();
-                let target = group.and_then(|group| group.targets.get(address));
-                plane.set_target(endpoint, address, target.map(|target| target.weight));
+            if let Scope::Targets(changed) = scope {
+                for (endpoint, address) in changed {
+                    let group = model.group_mut(endpoint).ok();
+                    let target = group.and_then(|group| group.targets.get(*address));
+                    plane.set_target(endpoint, address, target.map(|target| target.weight));
+                }
             } else {
                 plane.apply(&CloudState::of(model, now));
             }

@@ -45,6 +45,23 @@ macro_rules! operations {
     )*};
 }
 
+/// The operations on several backends, each of which ends in one of three ways.
+macro_rules! batches {
+    ($($method:ident: $webhook:ident => $result:ty;)*) => {$(
+        async fn $method(
+            &self,
+            batch: Vec<request::$webhook<D>>,
+        ) -> Vec<Result<$result, HookError>> {
+            let requests = batch.len();
+            for _ in 1..requests {
+                self.cloud.call_log().count(webhook::$webhook::INFO.name);
+            }
+            let outcomes = self.run::<webhook::$webhook, _>(self.driver.$method(batch)).await;
+            outcomes.unwrap_or_else(|| vec![Err(HookError::fail(KILLED)); requests])
+        }
+    )*};
+}
+
 /// The webhooks that decide, which accept or reject.
 macro_rules! verdicts {
     ($($method:ident($request:ty): $webhook:ident => $result:ty;)*) => {$(
@@ -77,6 +94,11 @@ impl<D: Driver> Driver for ProcessDriver<D> {
         list_backends: ListBackends => Vec<request::ListedBackend<D>>;
     }
 
+    batches! {
+        ensure_backends: EnsureBackend => StringMap;
+        deregister_backends: DeregisterBackend => ();
+    }
+
     verdicts! {
         validate_load_balancer(request::ValidateLoadBalancer<D>): ValidateLoadBalancer => ();
         validate_backend(request::ValidateBackend<D>): ValidateBackend => ();
@@ -89,6 +111,10 @@ impl<D: Driver> Driver for ProcessDriver<D> {
         load_balancer: LoadBalancer<&D::LbSpec, &D::LbInfo>,
     ) -> Option<String> {
         self.driver.serial_key(webhook, load_balancer)
+    }
+
+    fn batch_size(&self, webhook: WebhookInfo) -> usize {
+        self.driver.batch_size(webhook)
     }
 
     fn accepts_dry_run(&self) -> bool {

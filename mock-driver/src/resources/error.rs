@@ -19,8 +19,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub struct Unavailable {
     /// The delay before the next try.
     pub retry_after: Duration,
-    /// The calls per second that it processes, if there were more.
-    pub throttled_to: Option<u32>,
+    /// The cloud's code and the calls per second that it processes, if there were more.
+    pub throttled_to: Option<(&'static str, u32)>,
 }
 
 /// Why a call of the cloud's API failed.
@@ -41,9 +41,9 @@ impl Unavailable {
         throttled_to: None,
     };
 
-    pub(super) const fn throttled(limit: u32) -> Self {
+    pub(super) const fn throttled(code: &'static str, limit: u32) -> Self {
         Self {
-            throttled_to: Some(limit),
+            throttled_to: Some((code, limit)),
             ..Self::OUTAGE
         }
     }
@@ -53,7 +53,12 @@ impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.throttled_to {
             None => f.write_str("the cloud's API is temporarily unavailable"),
-            Some(limit) => write!(f, "the quota max-calls-per-second of {limit} is used up"),
+            Some((code, limit)) => {
+                write!(
+                    f,
+                    "{code}: the quota max-calls-per-second of {limit} is used up"
+                )
+            }
         }
     }
 }
@@ -73,6 +78,16 @@ impl<E: fmt::Display> fmt::Display for CloudError<E> {
 pub struct QuotaExceeded {
     /// The name, which is that of the flag.
     pub name: &'static str,
+    /// The limit.
+    pub limit: usize,
+}
+
+/// A call has more targets than the cloud takes at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("InvalidParameterValue.Length: {targets} targets in one call, at most {limit}")]
+pub struct TooManyTargets {
+    /// The targets of the call.
+    pub targets: usize,
     /// The limit.
     pub limit: usize,
 }

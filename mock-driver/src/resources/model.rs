@@ -4,7 +4,9 @@ use super::azure::AzureState;
 use super::creation::{Creation, CreationPace, CreationStage, NewLoadBalancer, Origin};
 use super::document::{Ids, default_vpc};
 use super::endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
-use super::error::{AddListenerError, BindError, CreateError, NotFound, Unavailable};
+use super::error::{
+    AddListenerError, BindError, CreateError, NotFound, TooManyTargets, Unavailable,
+};
 use super::load_balancer::{Listener, LoadBalancer, Target, TargetGroup};
 use super::quota::{self, CallRate, QuotaUse, Quotas};
 use lbcf_driver_sdk::webhook::StringMap;
@@ -235,15 +237,32 @@ impl Model {
         Ok(())
     }
 
-    /// Counts a call of the API.
+    /// Counts a call of the API, which writes or only reads.
     ///
     /// # Errors
     /// There is an outage, or there were too many calls in this second.
-    pub(crate) fn count_call(&mut self, now: Duration) -> Result<(), Unavailable> {
+    pub(crate) fn count_call(&mut self, writes: bool, now: Duration) -> Result<(), Unavailable> {
         if self.outage {
             return Err(Unavailable::OUTAGE);
         }
-        self.rate.count(self.quotas.calls_per_second, now)
+        let code = match &self.azure {
+            Some(_) if !writes => return Ok(()),
+            Some(_) => "TooManyRequests",
+            None => "RequestLimitExceeded",
+        };
+        let counted = self.rate.count(self.quotas.calls_per_second, now);
+        counted.map_err(|limit| Unavailable::throttled(code, limit))
+    }
+
+    /// Checks the number of targets of a call.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub(crate) fn check_call(&self, targets: usize) -> Result<(), TooManyTargets> {
+        match self.quotas.targets_per_call {
+            Some(limit) if targets > limit => Err(TooManyTargets { targets, limit }),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn quota_use(&self, now: Duration) -> [QuotaUse; 3] {

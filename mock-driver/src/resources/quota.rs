@@ -1,6 +1,6 @@
 //! Quotas, as providers have them: of resources, and of calls.
 
-use super::error::{QuotaExceeded, Unavailable};
+use super::error::QuotaExceeded;
 use std::time::Duration;
 
 pub(super) const LOAD_BALANCERS: &str = "max-load-balancers";
@@ -14,8 +14,11 @@ pub struct Quotas {
     pub load_balancers: Option<usize>,
     /// The number of targets of one listener or rule.
     pub backends: Option<usize>,
-    /// The number of calls of the cloud's API in a second of its clock.
+    /// The number of calls of the cloud's API in a second of its clock; with the profile `azure` of those that
+    /// write.
     pub calls_per_second: Option<u32>,
+    /// The number of targets of one call.
+    pub targets_per_call: Option<usize>,
 }
 
 /// A quota and its use.
@@ -48,11 +51,11 @@ impl CallRate {
     /// Counts a call.
     ///
     /// # Errors
-    /// There were as many as there may be in this second.
-    pub(super) fn count(&mut self, limit: Option<u32>, now: Duration) -> Result<(), Unavailable> {
+    /// The limit, if there were as many as there may be in this second.
+    pub(super) fn count(&mut self, limit: Option<u32>, now: Duration) -> Result<(), u32> {
         let calls = self.calls(now);
         if let Some(limit) = limit.filter(|limit| calls >= *limit) {
-            return Err(Unavailable::throttled(limit));
+            return Err(limit);
         }
         *self = Self {
             second: now.as_secs(),

@@ -4,10 +4,10 @@
 //! it waits takes no token.
 
 use crate::process::metrics::Metrics;
-use crate::process::token_bucket::TokenBucket;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::{Request, Response};
+use lbcf_serving::token_bucket::TokenBucket;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::time::{Instant, Sleep, sleep_until};

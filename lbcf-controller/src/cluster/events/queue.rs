@@ -2,7 +2,7 @@
 
 use super::EventRecord;
 use crate::process::lock::Mutex;
-use crate::process::token_bucket::TokenBucket;
+use lbcf_serving::token_bucket::TokenBucket;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use tokio::sync::mpsc;

@@ -3,7 +3,7 @@
 
 use super::queue::Importance;
 use crate::api::ObjectKey;
-use crate::process::token_bucket::TokenBucket;
+use lbcf_serving::token_bucket::TokenBucket;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;

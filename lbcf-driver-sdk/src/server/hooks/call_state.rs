@@ -11,6 +11,8 @@ use tokio::sync::Notify;
 pub(super) enum CallState {
     /// Waits for earlier operations.
     Queued,
+    /// Waits because of the rate of hooks.
+    AwaitsToken,
     /// Waits for a permit to run.
     AwaitsPermit,
     Running,

@@ -57,6 +57,7 @@ impl WaitingCall {
             }
             CallState::Aborted => return Ok(panicked(webhook)),
             CallState::Running => Pending::Running,
+            CallState::AwaitsToken => Pending::NoToken,
             CallState::AwaitsPermit => Pending::NoPermit,
             CallState::Queued => Pending::Queued,
         };

@@ -28,6 +28,7 @@ pub(super) struct Definitions {
     hook_seconds: HistogramVec,
     running: IntGaugeVec,
     waiting: IntGaugeVec,
+    batches: IntCounterVec,
     repeated: IntCounterVec,
     unfinished: IntCounterVec,
     rejected: IntCounterVec,
@@ -40,8 +41,8 @@ impl Definitions {
             registered(&registry, IntCounterVec::new(Opts::new(name, help), labels))
         };
         let gauges = |name, help| {
-            let gauge = IntGaugeVec::new(Opts::new(name, help), &["webhook"]);
-            registered(&registry, gauge)
+            let options = Opts::new(name, help);
+            registered(&registry, IntGaugeVec::new(options, &["webhook"]))
         };
         let seconds = |name, help, buckets: &[f64]| {
             let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
@@ -64,9 +65,11 @@ impl Definitions {
                 HOOK_SECONDS,
             ),
             running: gauges("lbcf_driver_running_hooks", "Hooks that run."),
-            waiting: gauges(
-                "lbcf_driver_waiting_hooks",
-                "Hooks that wait for earlier operations or for a permit to run.",
+            waiting: gauges("lbcf_driver_waiting_hooks", "Hooks that wait to run."),
+            batches: counters(
+                "lbcf_driver_batches_total",
+                "Batches that the driver got; the hooks by them are the mean size.",
+                &["webhook"],
             ),
             repeated: counters(
                 "lbcf_driver_repeated_calls_total",
@@ -84,9 +87,8 @@ impl Definitions {
                 &["status"],
             ),
             kept_results: {
-                let name = "lbcf_driver_kept_results";
                 let help = "Results that wait to be collected by the next call.";
-                registered(&registry, IntGauge::new(name, help))
+                registered(&registry, IntGauge::new("lbcf_driver_kept_results", help))
             },
             registry,
         }
@@ -110,13 +112,17 @@ impl Definitions {
             hook_seconds: self.hook_seconds.with_label_values(&[name]),
             running: self.running.with_label_values(&[name]),
             waiting: self.waiting.with_label_values(&[name]),
+            batches: match webhook.is_batched() {
+                true => self.batches.with_label_values(&[name]),
+                false => unregistered(),
+            },
             joined: repeated("joining"),
             collected: repeated("collecting"),
             unfinished: Pending::ALL.map(|because| {
                 let labels = &[name, because.label()];
                 match (class, because) {
                     // Only operations wait for each other, and health checks never wait.
-                    (Class::Verdict | Class::Health, Pending::Queued)
+                    (Class::Verdict | Class::Health, Pending::Queued | Pending::NoToken)
                     | (Class::Health, Pending::NoPermit) => unregistered(),
                     _ => self.unfinished.with_label_values(labels),
                 }

@@ -14,6 +14,7 @@ pub(in crate::server) struct WebhookMetrics {
     pub(super) hook_seconds: Histogram,
     pub(super) running: IntGauge,
     pub(super) waiting: IntGauge,
+    pub(in crate::server) batches: IntCounter,
     pub(in crate::server) joined: IntCounter,
     pub(in crate::server) collected: IntCounter,
     pub(super) unfinished: [IntCounter; Pending::ALL.len()],

@@ -10,7 +10,7 @@ use crate::azure::resource::{explained, reconciled, waits};
 use crate::azure::select::{self, Mode};
 use crate::cloud::AzureApi;
 use crate::resources::azure::{
-    AvailabilitySet, Member, Pool, PublicIp, ResourceId, SecurityGroup, SharedLoadBalancer,
+    AvailabilitySet, Member, PublicIp, ResourceId, SecurityGroup, SharedLoadBalancer,
 };
 use lbcf_driver_sdk::{HookError, Reason, Rejection};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +18,29 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub(in crate::azure) struct Steps {
     api: AzureApi,
+}
+
+/// A change of a service's pool.
+#[derive(Debug, Clone)]
+pub(super) struct PoolChange {
+    pub(super) frontend: String,
+    /// The resource group of the load balancer.
+    pub(super) group: String,
+    pub(super) address: String,
+    /// None for one that leaves.
+    pub(super) member: Option<Member>,
+}
+
+impl PoolChange {
+    fn apply(&self, load_balancer: &mut SharedLoadBalancer) {
+        let Some(pool) = load_balancer.pools.get_mut(&self.frontend) else {
+            return;
+        };
+        match &self.member {
+            Some(member) => drop(pool.members.insert(self.address.clone(), member.clone())),
+            None => drop(pool.members.remove(&self.address)),
+        }
+    }
 }
 
 pub(super) fn no_frontend(frontend: &str) -> HookError {
@@ -240,22 +263,47 @@ impl Steps {
         Ok(sets.map(|id| id.name).collect())
     }
 
-    /// Changes the pools of a service, of which there are two while it moves from one load balancer to
-    /// another. Returns how many there are.
-    pub(super) async fn change_pool(
+    /// Changes pools, with one write for each load balancer. Returns for each change how many pools its service has, of
+    /// which there are two while it moves from one load balancer to another.
+    pub(super) async fn change_pools(
         &self,
-        lb_info: &AzureLbInfo,
-        change: impl Fn(&mut Pool),
-    ) -> Result<usize, HookError> {
-        let (frontend, group) = (&lb_info.frontend, &lb_info.resource_group);
-        let found = self.load_balancers_of(frontend, group)?;
-        for id in found.keys() {
-            reconciled(&self.api, id, |found| {
-                Ok(found.map(|it| load_balancer::with_pool(frontend, it, &change)))
-            })
-            .await?;
+        changes: &[PoolChange],
+    ) -> Vec<Result<usize, HookError>> {
+        let mut outcomes: Vec<Result<usize, HookError>> = vec![Ok(0); changes.len()];
+        let mut done = |done: Result<(), HookError>, is_of: &dyn Fn(&PoolChange) -> bool| {
+            let of = outcomes.iter_mut().zip(changes);
+            for (outcome, _) in of.filter(|(_, change)| is_of(change)) {
+                if let Ok(pools) = outcome {
+                    *outcome = done.clone().map(|()| *pools + 1);
+                }
+            }
+        };
+        let groups: BTreeSet<&str> = changes.iter().map(|change| change.group.as_str()).collect();
+        for group in groups {
+            let all = match self.api.list::<SharedLoadBalancer>(group) {
+                Ok(all) => all,
+                Err(error) => {
+                    done(Err(explained(error)), &|change| change.group == group);
+                    continue;
+                }
+            };
+            for (id, found) in &all {
+                let is_on =
+                    |it: &PoolChange| it.group == group && found.pools.contains_key(&it.frontend);
+                if !changes.iter().any(is_on) {
+                    continue;
+                }
+                let changed = reconciled(&self.api, id, |found: Option<SharedLoadBalancer>| {
+                    Ok(found.map(|mut found| {
+                        let changes = changes.iter().filter(|it| it.group == group);
+                        changes.for_each(|change| change.apply(&mut found));
+                        found
+                    }))
+                });
+                done(changed.await.map(drop), &is_on);
+            }
         }
-        Ok(found.len())
+        outcomes
     }
 
     /// The backends of a service.

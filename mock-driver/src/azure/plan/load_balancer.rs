@@ -3,9 +3,7 @@
 use super::Service;
 use crate::azure::fields::FrontendProtocol;
 use crate::azure::naming::{CLUSTER, FrontendTag, Side};
-use crate::resources::azure::{
-    Frontend, LoadBalancingRule, Member, Pool, Probe, SharedLoadBalancer,
-};
+use crate::resources::azure::{Frontend, LoadBalancingRule, Member, Probe, SharedLoadBalancer};
 use lbcf_driver_sdk::fields;
 use std::collections::BTreeMap;
 
@@ -80,18 +78,6 @@ pub(in crate::azure) fn absent(
     it.tags.remove(frontend);
     let is_empty = it.frontends.is_empty() && it.pools.is_empty();
     (!is_empty).then_some(it)
-}
-
-/// With a change of the service's pool, if it has one.
-pub(in crate::azure) fn with_pool(
-    frontend: &str,
-    mut load_balancer: SharedLoadBalancer,
-    change: impl FnOnce(&mut Pool),
-) -> SharedLoadBalancer {
-    if let Some(pool) = load_balancer.pools.get_mut(frontend) {
-        change(pool);
-    }
-    load_balancer
 }
 
 impl Frontend {

@@ -1,10 +1,10 @@
-//! A driver that ends after any call of the cloud's API: the next one completes what it began.
+//! A driver that ends after any write of the cloud's API: the next one completes what it began.
 
 use super::lab::{INTERNAL, Lab, SHARED, service};
 use crate::azure::plan::Service;
 
-/// Does `work` with a driver that is killed after 0, 1, 2, … calls, and then with a new one. Returns
-/// after how many calls it was complete.
+/// Does `work` with a driver that is killed after 0, 1, 2, … writes, and then with a new one. Returns
+/// after how many it was complete.
 async fn killed_everywhere(before: &[Service], work: &Work, expected: &Lab) -> u32 {
     for calls in 0..100 {
         let lab = Lab::new();
@@ -63,7 +63,7 @@ async fn a26_a_driver_that_ends_while_it_ensures_is_continued() {
         let before = std::slice::from_ref(&other);
         let expected = after(before, &work).await;
         let calls = killed_everywhere(before, &work, &expected).await;
-        assert!(calls >= 6, "{calls}");
+        assert!(calls >= 2, "{calls}");
     }
 }
 
@@ -76,7 +76,7 @@ async fn a29_a_driver_that_ends_while_a_service_flips_is_continued() {
         let work = Work::Ensure(to.clone());
         let expected = after(&before, &work).await;
         let calls = killed_everywhere(&before, &work, &expected).await;
-        assert!(calls >= 12, "{calls}");
+        assert!(calls >= 6, "{calls}");
     }
 }
 

@@ -140,7 +140,7 @@ impl Lab {
         requests.into_iter().map(shown).collect()
     }
 
-    /// Has the cloud's API end after so many calls, as a driver that is killed sees it.
+    /// Has the cloud's API end after so many writes, as a driver that is killed sees it.
     pub(super) fn fail_after(&self, calls: u32) {
         self.clock.advance(Duration::from_secs(1));
         let calls_per_second = Some(calls);
