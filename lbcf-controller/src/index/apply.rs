@@ -71,13 +71,15 @@ impl Indexed for LoadBalancer {
     }
 }
 
-/// Status writes do not enqueue a load balancer, because that would end its backoff.
+/// Status writes do not enqueue a load balancer, because that would end its backoff. Nor does the controller's finalizer, whose
+/// event may arrive before the response to its write; its loss does.
 fn is_load_balancer_changed(diff: &Diff<LoadBalancer>) -> bool {
+    let is_kept = |lb: &LoadBalancer| lb.has_finalizer(names::FINALIZER_LOAD_BALANCER);
     diff.is_change(|old, new| {
+        let lost = is_kept(old) && !is_kept(new);
         let (old, new) = (&old.metadata, &new.metadata);
-        old.generation != new.generation
+        lost || old.generation != new.generation
             || old.deletion_timestamp != new.deletion_timestamp
-            || old.finalizers != new.finalizers
             || old.uid != new.uid
     })
 }

@@ -55,3 +55,20 @@ fn u17_a_shared_load_balancer_enqueues_groups_in_every_namespace() {
         "{requests:?}"
     );
 }
+
+#[test]
+fn d116_the_event_of_the_controllers_own_finalizer_enqueues_nothing_and_its_loss_does() {
+    let mut index = Index::default();
+    let lb = |version, finalizers: &[&str]| {
+        let mut lb = placed(LoadBalancer::new("lb", Default::default()), version);
+        lb.metadata.finalizers = Some(finalizers.iter().map(|&it| it.to_owned()).collect());
+        lb
+    };
+    let own = crate::api::names::FINALIZER_LOAD_BALANCER;
+    let mut applied = |lb| keys(Indexed::apply(&mut index, StoreEvent::Apply(lb)));
+    assert_eq!(applied(lb(1, &[])), ["LoadBalancer ns/lb"]);
+    // Before the response to the write, while a worker calls the driver.
+    assert_eq!(applied(lb(2, &[own])), Vec::<String>::new());
+    assert_eq!(applied(lb(3, &[own, "of.others"])), Vec::<String>::new());
+    assert_eq!(applied(lb(4, &["of.others"])), ["LoadBalancer ns/lb"]);
+}

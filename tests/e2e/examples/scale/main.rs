@@ -6,6 +6,7 @@
 //!   `lbcf local-cluster`, `lbcf mock-driver` and `lbcf controller` with their default flags;
 //!   `--lbcf FILE` measures another build of it, and `--before FILE` an earlier one beside it.
 //!   With `--real` the cluster is Kubernetes' own API server (tests/real-cluster).
+//! * With `--limits`, too, the mock's clouds limit calls, as those do that they stand for; then two drivers share an account.
 //! * With `--endpoints` the pods are the endpoints of five services, each with a group.
 
 // A measurement that fails ends the program.
@@ -17,6 +18,7 @@
 )]
 
 mod in_process;
+mod limits;
 mod process;
 mod processes;
 mod table;
@@ -54,6 +56,9 @@ struct Arguments {
     /// Runs Kubernetes' own API server, for --processes; its processor time is that of etcd, too
     #[arg(long, requires = "processes")]
     real: bool,
+    /// Limits the calls that the clouds of the mock take, for --processes
+    #[arg(long, requires = "processes")]
+    limits: bool,
     /// The lbcf to measure, for --processes; by default that of the same build
     #[arg(long, requires = "processes")]
     lbcf: Option<PathBuf>,
@@ -67,11 +72,18 @@ async fn main() {
     } else {
         Workload::Pods
     };
-    if arguments.processes {
+    if arguments.limits {
+        let lbcf = arguments.lbcf.unwrap_or_else(process::binary_of_this_build);
+        for pods in arguments.pods {
+            limits::of_processes(lbcf.clone(), pods).await;
+            limits::of_two_drivers(pods).await;
+        }
+    } else if arguments.processes {
         let measurement = processes::Measurement {
             workload,
             lbcf: arguments.lbcf.unwrap_or_else(process::binary_of_this_build),
             controller_flags: arguments.controller_flags,
+            mock_flags: String::new(),
             other_pods: arguments.other_pods,
             before: arguments.before,
             is_real: arguments.real,

@@ -16,7 +16,8 @@ use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config, ResourceExt};
 use lbcf_controller::api::{
-    BackendGroup, BackendRecord, Conditions, LoadBalancer, LoadBalancerDriver, condition_types,
+    BackendGroup, BackendRecord, Conditions, LoadBalancer, LoadBalancerDriver, StringMap,
+    condition_types,
 };
 use lbcf_e2e::manifests::{self, LB, NAMESPACE, SYSTEM};
 use lbcf_e2e::until_within;
@@ -43,6 +44,7 @@ pub(super) struct Measurement {
     pub(super) workload: Workload,
     pub(super) lbcf: PathBuf,
     pub(super) controller_flags: String,
+    pub(super) mock_flags: String,
     /// How many pods are created that no group selects.
     pub(super) other_pods: usize,
     /// An lbcf whose controller is measured before.
@@ -62,6 +64,16 @@ impl Measurement {
             columns.push((pods.to_string(), figures));
         }
         table::print(&columns);
+    }
+
+    /// Registers and deregisters alone.
+    pub(super) async fn of_limits(&self, pods: usize) -> Figures {
+        let system = System::start(self, &self.lbcf).await;
+        let mut figures = Figures::default();
+        system.create_pods(pods, 0).await;
+        system.register(pods, &mut figures).await;
+        system.deregister(pods, &mut figures).await;
+        figures
     }
 
     async fn measure(&self, controller: &Path, pods: usize) -> Figures {
@@ -102,7 +114,10 @@ impl System {
         let kubeconfig = folder.join("kubeconfig");
         let path = kubeconfig.to_str().expect("its path is text");
         let cluster = measurement.start_cluster(&kubeconfig);
-        let (driver, driver_url) = LbcfProcess::serve(lbcf, &["mock-driver", "--listen", ANY_PORT]);
+        let mock = ["mock-driver", "--listen", ANY_PORT];
+        let flags = measurement.mock_flags.split_whitespace();
+        let mock: Vec<&str> = mock.into_iter().chain(flags).collect();
+        let (driver, driver_url) = LbcfProcess::serve(lbcf, &mock);
         let health_address = free_address();
         let arguments = ["controller", "--kubeconfig", path];
         let health_flag = ["--health-address", health_address.as_str()];
@@ -127,12 +142,13 @@ impl System {
             folder,
             workload: measurement.workload,
         };
-        system.prepare(&driver_url).await;
+        let is_azure = measurement.mock_flags.contains("azure");
+        system.prepare(&driver_url, is_azure).await;
         system
     }
 
     /// Creates the load balancer, and waits until it exists in the cloud.
-    async fn prepare(&self, driver_url: &str) {
+    async fn prepare(&self, driver_url: &str, is_azure: bool) {
         let params = PostParams::default();
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
         let created = namespaces
@@ -145,7 +161,12 @@ impl System {
             .await;
         created.expect("the driver is accepted");
         let lbs: Api<LoadBalancer> = Api::namespaced(self.client.clone(), NAMESPACE);
-        let created = lbs.create(&params, &manifests::load_balancer(LB)).await;
+        let mut lb = manifests::load_balancer(LB);
+        if is_azure {
+            lb.spec.lb_spec = [("service", "default/web"), ("port", "80")].into();
+            lb.spec.attributes = StringMap::default();
+        }
+        let created = lbs.create(&params, &lb).await;
         created.expect("the load balancer is accepted");
         let services: Api<Service> = Api::namespaced(self.client.clone(), NAMESPACE);
         for service in self.workload.services() {
@@ -233,6 +254,16 @@ impl System {
         figures.add("registering", took.as_secs_f64(), "s");
         let rate = pods as f64 / took.as_secs_f64();
         figures.add("registered", rate, "backends/s");
+        figures.add(
+            "registering, batch",
+            after.batch("ensureBackend", &before),
+            "",
+        );
+        figures.add(
+            "registering, failed",
+            after.failed("ensureBackend", &before),
+            "calls",
+        );
         let names = [
             "controller, processor time of registering",
             "cluster, processor time of registering",
@@ -327,6 +358,16 @@ impl System {
         figures.add("deregistering", began.elapsed().as_secs_f64(), "s");
         sleep(REST).await;
         let after = self.activity().await;
+        figures.add(
+            "deregistering, batch",
+            after.batch("deregisterBackend", &before),
+            "",
+        );
+        figures.add(
+            "deregistering, failed",
+            after.failed("deregisterBackend", &before),
+            "calls",
+        );
         let names = [
             "controller, processor time of deregistering",
             "cluster, processor time of deregistering",
@@ -345,6 +386,7 @@ impl System {
             cpu: [&self.controller, &self.cluster, &self.driver].map(LbcfProcess::cpu_time),
             requests: self.requests().await,
             calls: calls(&self.mock).await,
+            metrics: text(&self.mock, "/metrics").await,
         }
     }
 
@@ -385,9 +427,37 @@ struct Activity {
     cpu: [Duration; 3],
     requests: f64,
     calls: Value,
+    /// Of the driver.
+    metrics: String,
 }
 
 impl Activity {
+    /// The sum of a metric of the driver for a webhook, whose line has this text, too.
+    fn metric(&self, name: &str, webhook: &str, and: &str) -> f64 {
+        let webhook = format!("webhook=\"{webhook}\"");
+        let lines = self.metrics.lines();
+        let of =
+            lines.filter(|it| it.starts_with(name) && it.contains(&webhook) && it.contains(and));
+        let values = of.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
+        values.sum()
+    }
+
+    /// The mean number of backends in a batch since `before`; not a number without batches.
+    fn batch(&self, webhook: &str, before: &Self) -> f64 {
+        let [backends, batches] = [
+            "lbcf_driver_hook_duration_seconds_count",
+            "lbcf_driver_batches_total",
+        ]
+        .map(|name| self.metric(name, webhook, "") - before.metric(name, webhook, ""));
+        backends / batches
+    }
+
+    /// The calls that failed since `before`.
+    fn failed(&self, webhook: &str, before: &Self) -> f64 {
+        let failed = |it: &Self| it.metric("lbcf_driver_calls_total", webhook, "\"fail\"");
+        failed(self) - failed(before)
+    }
+
     /// Adds the processor time of each process, and the requests to the API server, since `before`.
     fn add_costs(
         &self,
