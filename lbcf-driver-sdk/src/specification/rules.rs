@@ -280,6 +280,8 @@ rules! {
             "Concurrent calls of the same createLoadBalancer MUST create one load balancer with one lbInfo.";
         CONC_04 "CONC-04" Must
             "Registering backends while others are deregistered MUST lose none, and leave none behind.";
+        CONC_05 "CONC-05" Must
+            "An ensureBackend call that fails MUST fail alone: valid calls at the same time MUST succeed.";
     }
     Bad "BAD" "bad input" {
         BAD_01 "BAD-01" Should

@@ -308,7 +308,7 @@ defects! {
         "ensureBackend fails on an injectedInfo that is empty and not null", "ENS-04");
     EnsureReplacesOthers("ensure-replaces-others",
         "ensureBackend leaves no backend but its own",
-        "ENS-06" "ENS-07" "LST-01" "CONC-01" "CONC-04" "LIFE-04");
+        "ENS-06" "ENS-07" "LST-01" "CONC-01" "CONC-04" "CONC-05" "LIFE-04");
     EnsureResetsOthers("ensure-resets-others",
         "ensureBackend clears the parameters of the other backends",
         "ENS-06" "LST-01");
@@ -430,14 +430,20 @@ defects! {
     // Concurrent requests
     LostUpdateRace("lost-update-race",
         "ensureBackend and deregisterBackend read all backends, wait, and write all back",
-        "CONC-01" "CONC-04" "LIFE-04");
+        "CONC-01" "CONC-04" "CONC-05" "LIFE-04");
     EnsureDeregisterRace("ensure-deregister-race",
         "deregisterBackend reads all backends, waits, and writes all back", "CONC-04" "LIFE-04");
     DuplicateBindingRace("duplicate-binding-race",
         "ensureBackend checks whether the backend is bound, waits, and binds", "CONC-02");
     ParallelFails("parallel-fails",
         "more than ten concurrent ensureBackend calls on one load balancer fail, and keep failing",
-        "CONC-01" "CONC-04");
+        "CONC-01" "CONC-04" "CONC-05");
+    BatchFailsTogether("batch-fails-together",
+        "the failure of one ensureBackend call is the answer to all that are made at the same time",
+        "CONC-05");
+    BatchLosesOne("batch-loses-one",
+        "the second of the backends that are registered at the same time is not, and the answer is Succ",
+        "CONC-01" "CONC-04" "CONC-05" "LIFE-04");
     // Malformed requests
     DiesOnBadJson("dies-on-bad-json", "a body that is not JSON ends the server", "BAD-01" "BAD-05");
     BadJson500("bad-json-500", "a body that is not JSON is a 500", "BAD-01");

@@ -79,6 +79,7 @@ async fn reply(driver: &Driver, right_driver: Router, mut request: HookRequest) 
     for defect in &driver.defects {
         after(*defect, driver, &request, &mut reply);
     }
+    two_step::answered(driver, &request, &mut reply).await;
     history::after(driver, &request, &reply);
     let defects = driver.defects.iter();
     let delays = defects.map(|defect| latency::delay(*defect, &request, &reply));

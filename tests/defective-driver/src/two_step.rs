@@ -45,6 +45,13 @@ pub(crate) async fn detached(driver: &Driver, request: &HookRequest) -> Option<R
     if races.iter().any(is_stale) {
         sleep(HOLD).await;
     }
+    if driver.has(Defect::BatchLosesOne) && request.does("ensureBackend") && request.existed {
+        let in_flight = driver.memory.enter("batch", &request.load_balancer_key());
+        sleep(HOLD).await;
+        if in_flight.others == 1 {
+            return Some(Reply::succ());
+        }
+    }
     if driver.has(Defect::ParallelFails) && request.does("ensureBackend") {
         let backend = request.backend_key();
         let in_flight = driver
@@ -59,6 +66,27 @@ pub(crate) async fn detached(driver: &Driver, request: &HookRequest) -> Option<R
         }
     }
     None
+}
+
+/// What comes after the driver's work: a batch has one answer.
+pub(crate) async fn answered(driver: &Driver, request: &HookRequest, reply: &mut Reply) {
+    const FAILED: &str = "batch failed";
+    if !driver.has(Defect::BatchFailsTogether) || !request.does("ensureBackend") {
+        return;
+    }
+    let key = request.load_balancer_key();
+    let in_flight = driver.memory.enter("batch", &key);
+    if !reply.is_succ() {
+        driver.memory.put(FAILED, &key, reply.message());
+    }
+    sleep(HOLD).await;
+    if let Some(message) = driver.memory.get(FAILED, &key) {
+        *reply = Reply::fail(message.as_str().unwrap_or_default());
+    }
+    drop(in_flight);
+    if driver.memory.number("batch", &key) == 0 {
+        driver.memory.remove(FAILED, &key);
+    }
 }
 
 /// Each call that arrives before the first has created its load balancer creates another one.

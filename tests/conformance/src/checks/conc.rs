@@ -1,9 +1,10 @@
 //! Concurrent calls: controllers have no limit for the calls of one load balancer.
 
+use super::ens::given_unusable_backend;
 use super::prelude::*;
 use futures::future::join_all;
 
-pub(super) const CHECKS: &[&Check] = &[&CONC_01, &CONC_02, &CONC_03, &CONC_04];
+pub(super) const CHECKS: &[&Check] = &[&CONC_01, &CONC_02, &CONC_03, &CONC_04, &CONC_05];
 
 /// The attempts of a call that returns Fail, because a cloud may be busy.
 const TRIES: u32 = 5;
@@ -88,6 +89,43 @@ async fn conc_04(lab: &Lab) -> CheckOutcome {
     concurrently(lab, calls.collect()).await?;
     lab.are_registered(&lb, &new).await?;
     lab.are_deregistered(&lb, &old).await
+}
+
+check! { CONC_05 = conc_05, Conc, observer Improves, needs [LoadBalancer, Backend, UnusableAddr],
+    why "One user's wrong address must not keep the pods of others from their traffic.",
+    source "LBCF webhook specification, ensureBackend",
+    typical "Several backends are registered with one call of the cloud, and its error, or the first \
+             failure, is the answer to all. Answer for each what is true of it.",
+}
+
+async fn conc_05(lab: &Lab) -> CheckOutcome {
+    let (lb, wrong) = given_unusable_backend(lab).await?;
+    let backends = lab.given_backends(&lb, lab.concurrency()).await?;
+    lab.run.require("ENS-01")?;
+    let calls: Vec<_> = backends.iter().map(Backend::ensure).collect();
+    // In the midst of the others, which are all repeated if one fails: the cloud may be busy.
+    let (first, rest) = calls.split_at(calls.len() / 2);
+    let wrong = [wrong.ensure().unusual()];
+    let all = || [first, &wrong, rest].into_iter().flatten();
+    let mut tries = TRIES;
+    loop {
+        let replies = join_all(all().map(|call| lab.until_done(call))).await;
+        let mut replies = replies.into_iter().collect::<CheckOutcome<Vec<_>>>()?;
+        replies.remove(first.len());
+        tries -= 1;
+        if let Some(failed) = replies
+            .iter()
+            .find(|reply| reply.status() != Some(Status::Succ))
+        {
+            if tries == 0 {
+                failed
+                    .succ("since the call is valid, and another one has the address that is not")?;
+            }
+            tokio::time::sleep(PAUSE).await;
+        } else {
+            return lab.are_registered(&lb, &backends).await;
+        }
+    }
 }
 
 /// Makes all calls at the same time, each until it succeeds.

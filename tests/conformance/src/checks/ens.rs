@@ -194,17 +194,18 @@ check! { ENS_10 = ens_10, Ens, observer Improves, needs [LoadBalancer, Backend, 
 }
 
 async fn ens_10(lab: &Lab) -> CheckOutcome {
-    let (lb, mut backend) = lab.given_unregistered_backend().await?;
-    backend.addr = lab
-        .run
-        .fixture
-        .backend
-        .unusable_addr
-        .clone()
-        .unwrap_or_default();
+    let (lb, backend) = given_unusable_backend(lab).await?;
     let before = lab.observed(&lb.lb_info, CREATED).await?;
     let reply = lab.until_done(&backend.ensure().unusual()).await?;
     let since = "since the fixture declares that the cloud cannot use this backendAddr";
     reply.fail(since)?.has_msg()?;
     lab.is_unchanged(&lb.lb_info, before.as_ref(), since).await
+}
+
+/// A backend with the address of the fixture that the cloud cannot use.
+pub(super) async fn given_unusable_backend(lab: &Lab) -> CheckOutcome<(LoadBalancer, Backend)> {
+    let (lb, mut backend) = lab.given_unregistered_backend().await?;
+    let addr = &lab.run.fixture.backend.unusable_addr;
+    backend.addr = addr.clone().unwrap_or_default();
+    Ok((lb, backend))
 }
