@@ -60,7 +60,7 @@ async fn rtry_05_webhooks_that_need_no_cloud_keep_working() {
     let health = mock.call("healthz", json!({})).await;
     assert_eq!(
         health,
-        json!({"healthy": true, "specification": "1", "features": ["cancel", "pages", "reasons"]})
+        json!({"healthy": true, "specification": "1", "features": ["batches", "cancel", "pages", "reasons"]})
     );
     mock.succ("generateBackendAddr", pod_address("10.0.0.1", 80))
         .await;

@@ -149,7 +149,8 @@ async fn connections_of_the_killed_driver_break_and_the_port_stays() {
     let broken = rest(&mut busy).await;
     assert!(!broken.contains("HTTP/1.1"), "no answer: {broken:?}");
     let over = rest(&mut idle).await;
-    let healthy = r#"{"healthy":true,"specification":"1","features":["cancel","pages","reasons"]}"#;
+    let healthy =
+        r#"{"healthy":true,"specification":"1","features":["batches","cancel","pages","reasons"]}"#;
     assert!(over.ends_with(healthy), "{over}");
 
     let mut new = connect().await;

@@ -237,7 +237,7 @@ fn calls_of_the_mocks_journal_are_sent_again() {
     let line = mock.line_with("\"webhook\":\"healthz\"");
     let printed: serde_json::Value = serde_json::from_str(&line).unwrap();
     let expected =
-        r#"{"healthy":true,"specification":"1","features":["cancel","pages","reasons"]}"#;
+        r#"{"healthy":true,"specification":"1","features":["batches","cancel","pages","reasons"]}"#;
     assert_eq!(printed["response"], expected);
 
     let journal = TempFile::new("journal.json");

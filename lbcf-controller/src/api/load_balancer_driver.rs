@@ -91,9 +91,10 @@ pub struct LoadBalancerDriverStatus {
     #[serde(default, with = "nullable", skip_serializing_if = "String::is_empty")]
     #[schemars(with = "Option<String>")]
     pub specification: String,
-    /// Abilities beyond what every driver has, by its last response to `healthz`. `cancel`: an
-    /// `ensureBackend` takes back a `deregisterBackend` that is running. `pages`: audits list its backends in
-    /// pages. `reasons`: its failures may have a reason, which conditions show.
+    /// Abilities beyond what every driver has, by its last response to `healthz`. `batches`: calls
+    /// about one load balancer come together. `cancel`: an `ensureBackend` takes back a `deregisterBackend` that is
+    /// running. `pages`: audits list its backends in pages. `reasons`: its failures may have a reason, which
+    /// conditions show.
     #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     pub features: Vec<String>,

@@ -7,7 +7,9 @@ use crate::runtime::queue::{
     ActiveRequest, ConcurrencyKey, ConcurrencyLimits, probe_limits, shares,
 };
 use crate::runtime::{Action, Context, Error};
+use lbcf_driver_sdk::webhook::HealthzResponse;
 use std::convert::Infallible;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -71,15 +73,20 @@ fn concurrency_limits(context: &Context, key: &RequestKey) -> ConcurrencyLimits 
     if let Some(driver) = index.verdict_driver_of(key) {
         let shares = shares(&driver, options);
         let of_driver = (ConcurrencyKey::Driver(driver), options.calls_per_driver);
-        return [vec![of_driver], shares].concat();
+        return [vec![of_driver], shares].concat().into();
     }
     let Some((key, load_balancer)) = index.target_of(key) else {
-        return Vec::new();
+        return ConcurrencyLimits::default();
     };
     let driver = index.find::<LoadBalancerDriver>(&key);
     let shares = shares(&key, options);
     let limits = context.call_limits(key, driver.as_deref(), &load_balancer);
-    [limits, shares].concat()
+    let is_batched = |it: &Arc<LoadBalancerDriver>| it.has_feature(HealthzResponse::BATCHES);
+    let hash = || BuildHasherDefault::<DefaultHasher>::default().hash_one(&load_balancer);
+    ConcurrencyLimits {
+        slots: [limits, shares].concat(),
+        batch: driver.as_ref().is_some_and(is_batched).then(hash),
+    }
 }
 
 async fn process(context: &Context, request: ActiveRequest) {

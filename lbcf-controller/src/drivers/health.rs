@@ -39,7 +39,8 @@ pub(crate) struct DriverAbilities {
 const SPECIFICATION_LENGTH: usize = 32;
 
 impl DriverAbilities {
-    const KNOWN: [&str; 3] = [
+    const KNOWN: [&str; 4] = [
+        HealthzResponse::BATCHES,
         HealthzResponse::CANCEL,
         HealthzResponse::PAGES,
         HealthzResponse::REASONS,

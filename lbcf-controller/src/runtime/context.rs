@@ -14,7 +14,7 @@ use crate::runtime::first_answers::FirstAnswers;
 use crate::runtime::memory::Memory;
 use crate::runtime::outcome::Error;
 use crate::runtime::pod_pages::PodPages;
-use crate::runtime::queue::{CallPermit, ConcurrencyKey, ConcurrencyLimits, Queue};
+use crate::runtime::queue::{CallPermit, ConcurrencyKey, Queue};
 use crate::runtime::verdicts::Verdicts;
 use jiff::Timestamp;
 use kube::ResourceExt;
@@ -237,7 +237,7 @@ impl Context {
         key: ObjectKey,
         driver: Option<&LoadBalancerDriver>,
         load_balancer: &StringMap,
-    ) -> ConcurrencyLimits {
+    ) -> Vec<(ConcurrencyKey, usize)> {
         let mut limits = Vec::new();
         let shared =
             driver.and_then(|driver| one_call::shared_fields(driver.annotations(), load_balancer));

@@ -193,14 +193,14 @@ mod tests {
     async fn a_request_whose_reconciliation_panicked_is_retried() {
         let queue = Arc::new(Queue::new(Backoff::default()));
         queue.add([Request::normal(key("a"))]);
-        let active = queue.next(|_| Vec::new()).await;
+        let active = queue.next(|_| ConcurrencyLimits::default()).await;
         let work = tokio::spawn(async move {
             let _active = active;
             panic!("on purpose");
         });
         assert!(work.await.unwrap_err().is_panic());
         let began = Instant::now();
-        let active = queue.next(|_| Vec::new()).await;
+        let active = queue.next(|_| ConcurrencyLimits::default()).await;
         assert_eq!(active.key, key("a"));
         assert!(
             began.elapsed() >= Duration::from_secs(8),
@@ -208,9 +208,12 @@ mod tests {
         );
         active.done(Ok(Action::AwaitChange));
         assert!(
-            tokio::time::timeout(Duration::from_secs(600), queue.next(|_| Vec::new()))
-                .await
-                .is_err()
+            tokio::time::timeout(
+                Duration::from_secs(600),
+                queue.next(|_| ConcurrencyLimits::default())
+            )
+            .await
+            .is_err()
         );
     }
 
@@ -218,7 +221,7 @@ mod tests {
     async fn u38_a_call_outside_of_requests_gets_the_next_slot_of_the_same_limit() {
         let queue = Arc::new(Queue::new(Backoff::default()));
         let driver = ConcurrencyKey::Driver(ObjectKey::new("ns", "driver"));
-        let limits = |_: &RequestKey| vec![(driver.clone(), 1)];
+        let limits = |_: &RequestKey| vec![(driver.clone(), 1)].into();
         queue.add([Request::normal(key("a")), Request::normal(key("b"))]);
         let active = queue.next(limits).await;
         let moment = Duration::from_secs(1);

@@ -25,13 +25,18 @@ pub(crate) async fn healthz<D: Driver>(driver: &D, _request: Healthz) -> Healthz
 
 /// The features do not depend on the driver's health.
 pub(crate) fn health<D: Driver>(driver: &D, healthy: bool) -> HealthzResponse {
-    let cancel = driver.cancels_deregistrations();
-    let cancel = cancel.then_some(HealthzResponse::CANCEL);
-    let features = [HealthzResponse::PAGES, HealthzResponse::REASONS];
+    let batches = driver.batch_size(<EnsureBackend as webhook::Webhook>::INFO) > 1;
+    let features = [
+        (HealthzResponse::BATCHES, batches),
+        (HealthzResponse::CANCEL, driver.cancels_deregistrations()),
+        (HealthzResponse::PAGES, true),
+        (HealthzResponse::REASONS, true),
+    ];
+    let features = features.into_iter().filter(|(_, has)| *has);
     HealthzResponse {
         healthy,
         specification: SPECIFICATION.to_owned(),
-        features: (cancel.into_iter().chain(features).map(str::to_owned)).collect(),
+        features: features.map(|(name, _)| name.to_owned()).collect(),
     }
 }
 

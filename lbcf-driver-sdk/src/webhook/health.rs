@@ -38,6 +38,9 @@ pub struct HealthzResponse {
 }
 
 impl HealthzResponse {
+    /// The feature of drivers that [take several backends at once](crate::Driver::batch_size), for which controllers call about
+    /// one load balancer after the other instead of about many in turn.
+    pub const BATCHES: &str = "batches";
     /// The feature of drivers that [cancel deregistrations](crate::Driver::cancels_deregistrations).
     pub const CANCEL: &str = "cancel";
     /// The feature of drivers whose `listBackends`, if they have it, reads `limit` and `continue`.

@@ -34,11 +34,27 @@ pub(crate) enum ConcurrencyKey {
 /// Drivers of a tenant's namespace that are probed at a time.
 const PROBES: usize = 16;
 
-/// Concurrency keys, each with its number of slots.
-pub(crate) type ConcurrencyLimits = Vec<(ConcurrencyKey, usize)>;
+/// The slots that a request takes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ConcurrencyLimits {
+    /// Concurrency keys, each with its number of slots.
+    pub(crate) slots: Vec<(ConcurrencyKey, usize)>,
+    /// Of a request about a load balancer whose driver takes several backends at once: a hash of that load balancer.
+    pub(crate) batch: Option<u64>,
+}
+
+impl From<Vec<(ConcurrencyKey, usize)>> for ConcurrencyLimits {
+    fn from(slots: Vec<(ConcurrencyKey, usize)>) -> Self {
+        Self { slots, batch: None }
+    }
+}
+
+/// Requests about a load balancer that start one after the other while others wait, if its driver takes several at once:
+/// enough for some batches. Then others have their turn.
+const RUN: usize = 60;
 
 /// The slots that a request takes besides those of its driver, which may be a tenant's.
-pub(crate) fn shares(driver: &ObjectKey, options: &Options) -> ConcurrencyLimits {
+pub(crate) fn shares(driver: &ObjectKey, options: &Options) -> Vec<(ConcurrencyKey, usize)> {
     if *driver.namespace == *SYSTEM_NAMESPACE {
         return Vec::new();
     }
@@ -53,13 +69,14 @@ pub(crate) fn shares(driver: &ObjectKey, options: &Options) -> ConcurrencyLimits
 /// The slots that the probe of a driver takes.
 pub(crate) fn probe_limits(driver: &ObjectKey, options: &Options) -> ConcurrencyLimits {
     if *driver.namespace == *SYSTEM_NAMESPACE {
-        return Vec::new();
+        return ConcurrencyLimits::default();
     }
     let namespace = Some(Arc::clone(&driver.namespace));
-    vec![
+    let slots = vec![
         (ConcurrencyKey::Probes(namespace), PROBES),
         (ConcurrencyKey::Probes(None), options.workers / 4),
-    ]
+    ];
+    slots.into()
 }
 
 #[derive(Debug, Default)]
@@ -69,33 +86,92 @@ pub(super) struct Concurrency(HashMap<ConcurrencyKey, Slots>);
 struct Slots {
     used: usize,
     waiting_calls: usize,
-    high: VecDeque<RequestKey>,
-    normal: VecDeque<RequestKey>,
+    high: Waiting,
+    normal: Waiting,
+}
+
+/// Requests in their order, but that those with one batch go together.
+#[derive(Debug, Default)]
+struct Waiting {
+    order: VecDeque<Turn>,
+    batches: HashMap<u64, VecDeque<RequestKey>>,
+    /// Requests of the batch in front that have started.
+    gone: usize,
+}
+
+#[derive(Debug)]
+enum Turn {
+    Request(RequestKey),
+    Batch(u64),
+}
+
+impl Waiting {
+    fn push_back(&mut self, request: RequestKey, batch: Option<u64>) {
+        let Some(batch) = batch else {
+            self.order.push_back(Turn::Request(request));
+            return;
+        };
+        let requests = self.batches.entry(batch).or_insert_with(|| {
+            self.order.push_back(Turn::Batch(batch));
+            VecDeque::new()
+        });
+        requests.push_back(request);
+    }
+
+    fn pop_front(&mut self) -> Option<RequestKey> {
+        let batch = match self.order.pop_front()? {
+            Turn::Request(request) => return Some(request),
+            Turn::Batch(batch) => batch,
+        };
+        let requests = self.batches.get_mut(&batch)?;
+        let request = requests.pop_front();
+        self.gone += 1;
+        if requests.is_empty() {
+            self.batches.remove(&batch);
+            self.gone = 0;
+        } else if self.gone < RUN {
+            self.order.push_front(Turn::Batch(batch));
+        } else {
+            self.order.push_back(Turn::Batch(batch));
+            self.gone = 0;
+        }
+        request
+    }
+
+    fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
 }
 
 impl Concurrency {
     /// Takes a slot of each key for a request, or none: returns the first key that has none.
     pub(super) fn acquire(&mut self, limits: &ConcurrencyLimits) -> Result<(), ConcurrencyKey> {
-        let full = limits.iter().find(|(key, limit)| {
+        let full = limits.slots.iter().find(|(key, limit)| {
             let slots = self.0.get(key);
             slots.is_some_and(|slots| slots.used + slots.waiting_calls >= (*limit).max(1))
         });
         if let Some((key, _)) = full {
             return Err(key.clone());
         }
-        for (key, _) in limits {
+        for (key, _) in &limits.slots {
             self.0.entry(key.clone()).or_default().used += 1;
         }
         Ok(())
     }
 
     /// Lets a request wait for a slot. A verdict is a decision about many backends.
-    pub(super) fn wait(&mut self, key: ConcurrencyKey, request: RequestKey, priority: Priority) {
+    pub(super) fn wait(
+        &mut self,
+        key: ConcurrencyKey,
+        request: RequestKey,
+        priority: Priority,
+        batch: Option<u64>,
+    ) {
         let slots = self.0.entry(key).or_default();
         let is_verdict = matches!(request, RequestKey::DeregisterVerdict(_));
         match priority == Priority::High || is_verdict {
-            true => slots.high.push_back(request),
-            false => slots.normal.push_back(request),
+            true => slots.high.push_back(request, batch),
+            false => slots.normal.push_back(request, batch),
         }
     }
 
@@ -110,7 +186,8 @@ impl Concurrency {
         let slots = self.0.get_mut(key)?;
         let high = slots.high.pop_front();
         let next = high.or_else(|| slots.normal.pop_front());
-        if slots.used + slots.waiting_calls + slots.high.len() + slots.normal.len() == 0 {
+        let is_waited_for = !slots.high.is_empty() || !slots.normal.is_empty();
+        if slots.used + slots.waiting_calls == 0 && !is_waited_for {
             self.0.remove(key);
         }
         next

@@ -92,16 +92,16 @@ impl State {
             // A slot that the request was recalled for and did not take is left to the next one.
             if let Some(recalled) = recalled
                 && full.as_ref() != Some(&recalled)
-                && (full.is_some() || limits.iter().all(|(key, _)| *key != recalled))
+                && (full.is_some() || limits.slots.iter().all(|(key, _)| *key != recalled))
             {
                 self.recall_next(&recalled);
             }
             if let Some(full) = full {
-                self.concurrency.wait(full, key, priority);
+                self.concurrency.wait(full, key, priority, limits.batch);
                 continue;
             }
             self.queued.remove(&key);
-            let held = limits.into_iter().map(|(key, _)| key).collect();
+            let held = limits.slots.into_iter().map(|(key, _)| key).collect();
             self.running.insert(key.clone(), held);
             return Some(key);
         }

@@ -96,5 +96,8 @@ async fn a06_without_it_writers_conflict_and_the_retry_still_loses_nothing() {
 async fn it_cancels_deregistrations() {
     let driver = AzureDriver::new(Lab::new().cloud, MockOptions::default());
     let health = call(&router(driver), "healthz", &json!({})).await;
-    assert_eq!(health["features"], json!(["cancel", "pages", "reasons"]));
+    assert_eq!(
+        health["features"],
+        json!(["batches", "cancel", "pages", "reasons"])
+    );
 }

@@ -23,13 +23,15 @@ pub(super) async fn of_processes(lbcf: PathBuf, pods: usize) {
     let batches = format!("{CLB} --max-hooks-per-second 19");
     let single = format!("{batches} --batch-size 1");
     let mut columns = Vec::new();
-    for (name, flags) in [
-        ("clb", batches),
-        ("azure", AZURE.to_owned()),
-        ("single", single),
-    ] {
+    let columns_of = [
+        ("clb", batches.clone(), Workload::Pods),
+        ("20 clbs", batches, Workload::LoadBalancers),
+        ("azure", AZURE.to_owned(), Workload::Pods),
+        ("clb, single", single, Workload::Pods),
+    ];
+    for (name, flags, workload) in columns_of {
         let measurement = Measurement {
-            workload: Workload::Pods,
+            workload,
             lbcf: lbcf.clone(),
             mock_flags: flags,
             controller_flags: String::new(),
@@ -61,10 +63,10 @@ pub(super) async fn of_two_drivers(pods: usize) {
         let server = MockServer::start(cloud.clone(), address, options.clone()).await;
         let server = server.expect("a free port");
         let mut driver = manifests::driver(&server.url());
-        driver.metadata.name = Some(name.to_owned());
+        driver.metadata.name = Some(format!("lbcf-{name}"));
         world.create(&driver).await;
         let mut lb = manifests::load_balancer(&format!("{LB}-{name}"));
-        lb.spec.lb_driver = name.to_owned();
+        lb.spec.lb_driver = format!("lbcf-{name}");
         world.create(&lb).await;
         servers.push(server);
     }

@@ -19,7 +19,7 @@ use lbcf_controller::api::{
     BackendGroup, BackendRecord, Conditions, LoadBalancer, LoadBalancerDriver, StringMap,
     condition_types,
 };
-use lbcf_e2e::manifests::{self, LB, NAMESPACE, SYSTEM};
+use lbcf_e2e::manifests::{self, NAMESPACE, SYSTEM};
 use lbcf_e2e::until_within;
 use mock_driver::JournalEntry;
 use serde_json::{Value, json};
@@ -161,22 +161,26 @@ impl System {
             .await;
         created.expect("the driver is accepted");
         let lbs: Api<LoadBalancer> = Api::namespaced(self.client.clone(), NAMESPACE);
-        let mut lb = manifests::load_balancer(LB);
-        if is_azure {
-            lb.spec.lb_spec = [("service", "default/web"), ("port", "80")].into();
-            lb.spec.attributes = StringMap::default();
+        for mut lb in self.workload.load_balancers() {
+            if is_azure {
+                lb.spec.lb_spec = [("service", "default/web"), ("port", "80")].into();
+                lb.spec.attributes = StringMap::default();
+            }
+            let created = lbs.create(&params, &lb).await;
+            created.expect("the load balancer is accepted");
         }
-        let created = lbs.create(&params, &lb).await;
-        created.expect("the load balancer is accepted");
         let services: Api<Service> = Api::namespaced(self.client.clone(), NAMESPACE);
         for service in self.workload.services() {
             let created = services.create(&params, &service).await;
             created.expect("the service is accepted");
         }
-        until_within(TIMEOUT, "the load balancer is created", async || {
-            let lb = lbs.get(LB).await.expect("it exists");
-            let is_created = lb.status?.conditions.is_true(condition_types::CREATED);
-            is_created.then_some(())
+        until_within(TIMEOUT, "the load balancers are created", async || {
+            let all = lbs.list(&ListParams::default()).await.expect("they exist");
+            let is_created = |lb: &LoadBalancer| {
+                let status = lb.status.as_ref();
+                status.is_some_and(|it| it.conditions.is_true(condition_types::CREATED))
+            };
+            all.items.iter().all(is_created).then_some(())
         })
         .await;
     }

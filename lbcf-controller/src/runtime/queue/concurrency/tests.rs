@@ -26,7 +26,9 @@ fn limits_of(request: &RequestKey, options: &Options) -> ConcurrencyLimits {
     let driver = ObjectKey::new(&**namespace, name.split('.').next().unwrap_or_default());
     let shares = shares(&driver, options);
     let driver = ConcurrencyKey::Driver(driver);
-    [vec![(driver, options.calls_per_driver)], shares].concat()
+    [vec![(driver, options.calls_per_driver)], shares]
+        .concat()
+        .into()
 }
 
 /// How long a request of another namespace waits at most, of those that are added each second for five minutes. Those of

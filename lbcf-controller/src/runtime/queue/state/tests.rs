@@ -8,7 +8,7 @@ fn key(name: &str) -> RequestKey {
 }
 
 fn unlimited(_: &RequestKey) -> ConcurrencyLimits {
-    Vec::new()
+    ConcurrencyLimits::default()
 }
 
 fn failed(retry_delay: Option<Duration>) -> Result<Action, Error> {
@@ -236,7 +236,8 @@ fn batched_requests_are_collected() {
 fn slow_driver(key: &RequestKey) -> ConcurrencyLimits {
     let driver = ConcurrencyKey::Driver(ObjectKey::new("kube-system", "slow"));
     let is_slow = key.object().name.starts_with("slow");
-    is_slow.then_some((driver, 2)).into_iter().collect()
+    let slots: Vec<_> = is_slow.then_some((driver, 2)).into_iter().collect();
+    slots.into()
 }
 
 #[test]
@@ -271,6 +272,42 @@ fn u38_a_busy_driver_delays_no_other() {
     assert_eq!(state.take(now, &slow_driver), None);
     state.done(key("slow-4"), &Ok(Action::AwaitChange), now, 0.0);
     state.done(key("other"), &Ok(Action::AwaitChange), now, 0.0);
+    assert!(state.concurrency.is_empty(), "nothing is left behind");
+}
+
+/// Requests whose names begin with `slow-LB`, whose driver takes several backends of a load balancer at once.
+fn batching_driver(key: &RequestKey) -> ConcurrencyLimits {
+    let name = &key.object().name;
+    ConcurrencyLimits {
+        batch: name.as_bytes().get(5).map(|lb| u64::from(*lb)),
+        ..slow_driver(key)
+    }
+}
+
+#[test]
+fn d120_what_waits_for_a_driver_with_batches_goes_by_load_balancer_and_each_has_its_turn() {
+    let (mut state, now) = (state(), Instant::now());
+    // Two take the driver's slots; the others wait, of three load balancers in turn.
+    for number in 0..302 {
+        let lb = ["a", "b", "c"][number % 3];
+        state.add(Request::normal(key(&format!("slow-{lb}{number}"))), now);
+    }
+    let mut order = String::new();
+    let mut running = VecDeque::new();
+    loop {
+        while let Some(key) = state.take(now, &batching_driver) {
+            order.push(char::from(key.object().name.as_bytes()[5]));
+            running.push_back(key);
+        }
+        let Some(key) = running.pop_front() else {
+            break;
+        };
+        state.done(key, &Ok(Action::AwaitChange), now, 0.0);
+    }
+    let run = |lb: &str, length| lb.repeat(length);
+    let turns = [run("c", 60), run("a", 60), run("b", 60)].concat();
+    let rest = [run("c", 40), run("a", 40), run("b", 40)].concat();
+    assert_eq!(order, ["ab", &turns, &rest].concat());
     assert!(state.concurrency.is_empty(), "nothing is left behind");
 }
 
@@ -338,7 +375,8 @@ fn b159_a_slot_that_a_waiting_request_no_longer_needs_goes_to_the_next_one() {
     let (mut state, now) = (state(), Instant::now());
     let driver = ConcurrencyKey::Driver(ObjectKey::new("kube-system", "driver"));
     let serial = ConcurrencyKey::LoadBalancers(ObjectKey::default(), [("id", "1")].into());
-    let both = |_: &RequestKey| vec![(serial.clone(), 1), (driver.clone(), 2)];
+    let both =
+        |_: &RequestKey| ConcurrencyLimits::from(vec![(serial.clone(), 1), (driver.clone(), 2)]);
     for name in ["a", "b", "c"] {
         state.add(Request::normal(key(name)), now);
     }
@@ -347,7 +385,7 @@ fn b159_a_slot_that_a_waiting_request_no_longer_needs_goes_to_the_next_one() {
     state.done(key("a"), &Ok(Action::AwaitChange), now, 0.0);
     let moved = |request: &RequestKey| {
         let mut limits = both(request);
-        limits.retain(|_| &*request.object().name != "b");
+        limits.slots.retain(|_| &*request.object().name != "b");
         limits
     };
     assert_eq!(state.take(now, &moved), Some(key("b")));
