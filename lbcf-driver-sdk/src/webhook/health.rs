@@ -26,7 +26,7 @@ pub struct HealthzResponse {
         skip_serializing_if = "String::is_empty"
     )]
     pub specification: String,
-    /// Abilities that not every driver has: `cancel`, `pages`, `reasons`. Absent or `null` for none; callers ignore
+    /// Abilities that not every driver has: `batches`, `cancel`, `pages`, `reasons`. Absent or `null` for none; callers ignore
     /// names that they do not know.
     #[serde(
         default,

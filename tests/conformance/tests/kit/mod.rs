@@ -55,7 +55,7 @@ async fn a_conforming_driver_passes_everything() {
     assert_eq!(report.hints, [""; 0]);
     let healthz = report.healthz.clone().unwrap();
     assert_eq!(healthz.specification, lbcf_conformance::SPECIFICATION);
-    assert_eq!(healthz.features, ["cancel", "pages", "reasons"]);
+    assert_eq!(healthz.features, ["batches", "cancel", "pages", "reasons"]);
     let exit = Exit::of(&report, FailurePolicy::default());
     assert_eq!(exit, Exit::Passed);
     let again = mock().run().await.unwrap();
