@@ -64,7 +64,7 @@ impl BodyMemory {
     /// [`ReadBodyError::NoMemory`], or `TooLarge` for what the whole budget would not suffice for.
     pub fn add(&mut self, part: &[u8], budget: &BodyBudget) -> Result<(), ReadBodyError> {
         self.size += part.len();
-        self.values += part.iter().filter(|&&byte| byte == b',').count();
+        self.values += commas(part);
         if self.size <= SMALL {
             return Ok(());
         }
@@ -88,6 +88,12 @@ impl BodyMemory {
         }
         Ok(())
     }
+}
+
+/// In pieces whose number fits a byte, which are counted sixteen bytes at a time.
+fn commas(part: &[u8]) -> usize {
+    let of_piece = |piece: &[u8]| piece.iter().map(|&byte| u8::from(byte == b',')).sum::<u8>();
+    part.chunks(255).map(of_piece).map(usize::from).sum()
 }
 
 /// A body that was read.

@@ -6,8 +6,13 @@
 //! stays visible in `Host`. Other clients send neither of the first two, so these count on every address. The media
 //! type decides nothing, as clients send any.
 
+use http::header::{HOST, HeaderName, ORIGIN};
 use http::{Method, Request};
 use std::net::{IpAddr, SocketAddr};
+
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// The names by which clients may call a server on this address, beside `localhost` and loopback addresses. None is
 /// for any name: other machines call by names that this one does not know, and over TLS a browser compares the
@@ -18,11 +23,11 @@ pub(super) fn hosts(addr: SocketAddr, is_tls: bool, more: Vec<String>) -> Option
 
 /// Says why the request is refused, with the header and its value.
 pub(super) fn check<B>(request: &Request<B>, hosts: Option<&[String]>) -> Result<(), String> {
-    let text = |name: &'static str| {
+    let text = |name: HeaderName| {
         let value = request.headers().get(name)?;
         Some(String::from_utf8_lossy(value.as_bytes()))
     };
-    let host = text("host");
+    let host = text(HOST);
     if let Some((host, more)) = host.as_deref().zip(hosts)
         && !is_one_of(host, more)
     {
@@ -33,10 +38,10 @@ pub(super) fn check<B>(request: &Request<B>, hosts: Option<&[String]>) -> Result
     // The user follows a link, which changes nothing and shows the other site nothing.
     let is_link = || {
         request.method() == Method::GET
-            && text("sec-fetch-mode").as_deref() == Some("navigate")
-            && text("sec-fetch-dest").as_deref() == Some("document")
+            && text(FETCH_MODE).as_deref() == Some("navigate")
+            && text(FETCH_DEST).as_deref() == Some("document")
     };
-    match (text("sec-fetch-site").as_deref(), text("origin").as_deref()) {
+    match (text(FETCH_SITE).as_deref(), text(ORIGIN).as_deref()) {
         (Some("same-origin" | "none"), _) => Ok(()),
         (Some(_), _) if is_link() => Ok(()),
         (Some(site), _) => Err(format!(
