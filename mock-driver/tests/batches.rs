@@ -59,6 +59,8 @@ async fn d120_each_target_of_a_call_has_its_own_outcome() {
         7 => backend(&sample(), "", Value::Null),
         _ => backend(&sample(), &format!("10.0.0.{number}:80"), Value::Null),
     };
+    // What is not usable is no call of the cloud.
+    assert_eq!(succeeded(&[mock.call("ensureBackend", ensure(7)).await]), 0);
     let replies = all(&mock.router, "ensureBackend", (0..101).map(ensure)).await;
     assert_eq!(replies[7]["status"], "Fail");
     assert_eq!(succeeded(&replies), 90, "as many as there may be");

@@ -124,7 +124,7 @@ impl Cloud {
         })
     }
 
-    /// [`bind`](Self::bind) for several targets in one call, each of which is bound or not.
+    /// [`bind`](Self::bind) for several targets in one call, each of which is bound or not; no call for none.
     ///
     /// # Errors
     /// [`TooManyTargets`], when the cloud does not take as many in one call.
@@ -132,6 +132,9 @@ impl Cloud {
         &self,
         targets: &[(Endpoint, String, Target)],
     ) -> Result<Vec<Result<(), BindError>>, CloudError<TooManyTargets>> {
+        if targets.is_empty() {
+            return Ok(Vec::new());
+        }
         let changed: Vec<_> = targets
             .iter()
             .map(|(endpoint, address, _)| (endpoint, address.as_str()))

@@ -17,6 +17,7 @@
     clippy::print_stdout
 )]
 
+mod driver_metrics;
 mod in_process;
 mod limits;
 mod process;

@@ -5,11 +5,11 @@
 //! time of the others.
 
 use crate::TIMEOUT;
+use crate::driver_metrics::{DriverMetrics, client_of, text};
 use crate::process::LbcfProcess;
 use crate::table::{self, Figures};
 use crate::workload::Workload;
 use futures::StreamExt;
-use http::Request;
 use k8s_openapi::api::core::v1::{Namespace, Pod, Service};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
@@ -260,12 +260,12 @@ impl System {
         figures.add("registered", rate, "backends/s");
         figures.add(
             "registering, batch",
-            after.batch("ensureBackend", &before),
+            after.driver.batch("ensureBackend", &before.driver),
             "",
         );
         figures.add(
             "registering, failed",
-            after.failed("ensureBackend", &before),
+            after.driver.failed("ensureBackend", &before.driver),
             "calls",
         );
         let names = [
@@ -364,12 +364,12 @@ impl System {
         let after = self.activity().await;
         figures.add(
             "deregistering, batch",
-            after.batch("deregisterBackend", &before),
+            after.driver.batch("deregisterBackend", &before.driver),
             "",
         );
         figures.add(
             "deregistering, failed",
-            after.failed("deregisterBackend", &before),
+            after.driver.failed("deregisterBackend", &before.driver),
             "calls",
         );
         let names = [
@@ -390,7 +390,7 @@ impl System {
             cpu: [&self.controller, &self.cluster, &self.driver].map(LbcfProcess::cpu_time),
             requests: self.requests().await,
             calls: calls(&self.mock).await,
-            metrics: text(&self.mock, "/metrics").await,
+            driver: DriverMetrics::read(&self.mock).await,
         }
     }
 
@@ -431,37 +431,10 @@ struct Activity {
     cpu: [Duration; 3],
     requests: f64,
     calls: Value,
-    /// Of the driver.
-    metrics: String,
+    driver: DriverMetrics,
 }
 
 impl Activity {
-    /// The sum of a metric of the driver for a webhook, whose line has this text, too.
-    fn metric(&self, name: &str, webhook: &str, and: &str) -> f64 {
-        let webhook = format!("webhook=\"{webhook}\"");
-        let lines = self.metrics.lines();
-        let of =
-            lines.filter(|it| it.starts_with(name) && it.contains(&webhook) && it.contains(and));
-        let values = of.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
-        values.sum()
-    }
-
-    /// The mean number of backends in a batch since `before`; not a number without batches.
-    fn batch(&self, webhook: &str, before: &Self) -> f64 {
-        let [backends, batches] = [
-            "lbcf_driver_hook_duration_seconds_count",
-            "lbcf_driver_batches_total",
-        ]
-        .map(|name| self.metric(name, webhook, "") - before.metric(name, webhook, ""));
-        backends / batches
-    }
-
-    /// The calls that failed since `before`.
-    fn failed(&self, webhook: &str, before: &Self) -> f64 {
-        let failed = |it: &Self| it.metric("lbcf_driver_calls_total", webhook, "\"fail\"");
-        failed(self) - failed(before)
-    }
-
     /// Adds the processor time of each process, and the requests to the API server, since `before`.
     fn add_costs(
         &self,
@@ -540,18 +513,8 @@ async fn calls(mock: &Client) -> Value {
     parsed(&text(mock, &path).await)
 }
 
-async fn text(client: &Client, path: &str) -> String {
-    let request = Request::get(path).body(Vec::new()).expect("a request");
-    client.request_text(request).await.expect("a response")
-}
-
 fn parsed(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
-}
-
-fn client_of(url: &str) -> Client {
-    let config = Config::new(url.parse().expect("a URL"));
-    Client::try_from(config).expect("a client")
 }
 
 /// An address that was free a moment ago.
