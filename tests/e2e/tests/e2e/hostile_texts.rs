@@ -79,6 +79,9 @@ async fn d102_no_text_of_a_driver_is_shown_longer_than_its_limit_or_with_control
         .json()
         .with_writer(Arc::clone(&log));
     let logged = logged.finish();
+    // With one subscriber in the process, tracing asks the thread that first meets a log line whether it is
+    // wanted, and remembers that thread's answer. With two it asks both.
+    let _other = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     let _logged = tracing::subscriber::set_default(logged);
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;

@@ -24,18 +24,12 @@ impl Browser {
     /// Opens a page with these members of `goog:chromeOptions`; nothing, with a word about it, where no
     /// browser is installed.
     pub(super) async fn open(url: &str, options: Value) -> Option<Self> {
-        let driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn();
-        let Ok(mut driver) = driver else {
+        let Some((driver, port)) = start_driver().await else {
             // Not `println!`: the test harness discards what a passing test prints.
             let line = b"SKIPPED: the page in a browser: chromedriver is not on the PATH\n";
             std::io::stderr().write_all(line).unwrap();
             return None;
         };
-        let port = port(&mut driver).await;
         let mut chrome = options;
         let sandbox = [
             "--headless=new",
@@ -113,22 +107,40 @@ impl Browser {
     }
 }
 
-/// The port that the system chose, which chromedriver prints.
-async fn port(driver: &mut Child) -> u16 {
+/// A chromedriver with its port; nothing where there is none. It takes a free port of one address family and
+/// ends if that of the other is taken, which other programs of a busy machine bring about: another one is
+/// started then.
+async fn start_driver() -> Option<(Child, u16)> {
+    for _ in 0..20 {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .ok()?;
+        if let Some(port) = port(&mut driver).await {
+            return Some((driver, port));
+        }
+    }
+    panic!("chromedriver ends before it listens");
+}
+
+/// The port that the system chose, which chromedriver prints, or nothing if it ends first.
+async fn port(driver: &mut Child) -> Option<u16> {
     let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
     let read = async {
         while let Some(line) = lines.next_line().await.unwrap() {
             let after = line.split("started successfully on port ").nth(1);
             if let Some(port) = after.and_then(|it| it.trim_end_matches('.').parse().ok()) {
-                return port;
+                return Some(port);
             }
         }
-        panic!("chromedriver ended");
+        None
     };
     let port = tokio::time::timeout(TIMEOUT, read)
         .await
-        .expect("it starts in time");
+        .expect("it starts in time")?;
     // It must never block on a full pipe.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    port
+    Some(port)
 }
