@@ -2,6 +2,7 @@
 
 use crate::manifests;
 use lbcf_controller::conversion::{self, ManifestFile, PodSelector};
+use lbcf_serving::streams;
 use std::error::Error;
 use std::fs;
 use std::io::{Read, Write};
@@ -69,7 +70,7 @@ pub(crate) fn run(args: ConvertArgs) -> Result<(), Box<dyn Error>> {
     for change in &converted.changes {
         writeln!(stderr, "{change}")?;
     }
-    Ok(std::io::stdout().write_all(converted.yaml.as_bytes())?)
+    Ok(streams::print(&converted.yaml)?)
 }
 
 fn read_stdin() -> Result<ManifestFile, String> {

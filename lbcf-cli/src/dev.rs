@@ -11,19 +11,28 @@ mod watch;
 
 pub(crate) use args::DevArgs;
 
+use lbcf_serving::signals::Signals;
+use lbcf_serving::streams::is_closed;
 use printer::Printer;
 use session::Session;
 use std::error::Error;
 
-/// Runs until Ctrl-C or SIGTERM, and leaves nothing running or on disk.
+/// Runs until a signal, or until nobody reads the calls, and leaves nothing running, on disk or in the driver's cloud.
 pub(crate) async fn run(args: DevArgs) -> Result<(), Box<dyn Error>> {
-    let shutdown = lbcf_serving::signals::shutdown()?;
+    let mut signals = Signals::listen()?;
     let printer = Printer::new(args.output);
     let mut session = Session::default();
     let ended = tokio::select! {
         ended = session.run(&args, &printer) => ended,
-        () = shutdown => Ok(()),
+        _ = signals.next() => Ok(()),
     };
+    tokio::select! {
+        () = session.clean_up(&printer) => {}
+        _ = signals.next() => session.report_left(&printer).await,
+    }
     session.end().await;
-    ended
+    match ended {
+        Err(error) if error.downcast_ref().is_some_and(is_closed) => Ok(()),
+        ended => ended,
+    }
 }

@@ -4,9 +4,9 @@ use crate::new::Namespace;
 use lbcf_controller::admission::{Endpoint, configurations_yaml};
 use lbcf_controller::api::crds_yaml;
 use lbcf_controller::names::{self, SYSTEM_NAMESPACE};
+use lbcf_serving::streams;
 use std::error::Error;
 use std::fmt;
-use std::io::Write;
 use std::str::FromStr;
 
 /// The manifests of `deploy/controller/`.
@@ -56,7 +56,7 @@ impl FromStr for Image {
 }
 
 pub(crate) fn print(args: &InstallArgs) -> Result<(), Box<dyn Error>> {
-    Ok(std::io::stdout().write_all(manifests(&args.namespace, &args.image)?.as_bytes())?)
+    Ok(streams::print(&manifests(&args.namespace, &args.image)?)?)
 }
 
 /// In the order in which kubectl has to apply them.

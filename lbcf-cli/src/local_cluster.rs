@@ -7,6 +7,7 @@ pub(crate) use args::LocalClusterArgs;
 use crate::manifests::apply_crds;
 use crate::shell;
 use args::reason;
+use lbcf_serving::streams;
 use local_cluster::LocalCluster;
 use std::error::Error;
 use std::io::{IsTerminal, Write};
@@ -33,7 +34,7 @@ pub(crate) async fn run(args: LocalClusterArgs) -> Result<(), Box<dyn Error>> {
             .map_err(|error| format!("--kubeconfig {}", reason(&error)))?;
         tracing::info!(path = %path.display(), "the kubeconfig is written");
     }
-    writeln!(std::io::stdout(), "{}", server.url())?;
+    streams::print(&format!("{}\n", server.url()))?;
     let mut stderr = std::io::stderr();
     if stderr.is_terminal() {
         let is_plain = server.authority().is_none() && !args.has_token();

@@ -5,8 +5,8 @@
 mod existing;
 mod files;
 
-pub(crate) use existing::{admission, lbcf_objects, objects_of};
-pub(crate) use files::{Manifest, files, parse, read_all};
+pub(crate) use existing::{admission, delete_load_balancers, in_the_cloud, lbcf_objects};
+pub(crate) use files::{Manifest, files, parse, read_all, read_each};
 
 use files::described;
 use k8s_openapi::api::admissionregistration::v1::{
@@ -14,7 +14,7 @@ use k8s_openapi::api::admissionregistration::v1::{
 };
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams};
 use kube::core::{GroupVersionKind, ObjectMeta};
 use kube::discovery::{Scope, pinned_kind};
 use kube::runtime::wait::await_condition;
@@ -23,6 +23,9 @@ use lbcf_controller::admission::{Endpoint, configurations};
 use lbcf_controller::names::{RECORD_KEY_SECRET, SYSTEM_NAMESPACE};
 use serde::Serialize;
 use std::time::Duration;
+
+/// The field manager of what is applied.
+const MANAGER: &str = "lbcf";
 
 pub(crate) fn resource<K: Resource<DynamicType = ()>>() -> ApiResource {
     ApiResource::erase::<K>(&())
@@ -65,7 +68,8 @@ pub(crate) async fn apply_any(client: &Client, object: &DynamicObject) -> Result
     })
 }
 
-/// Creates an object, or changes the one that exists.
+/// Applies an object on the server, as `kubectl apply --server-side` does: a field that is no longer in it is removed,
+/// and what others have set stays.
 pub(crate) async fn apply(api: &Api<DynamicObject>, object: &DynamicObject) -> Result<(), String> {
     let put = put(api, object).await;
     put.map_err(|error| not_applied(object, &error))
@@ -73,13 +77,9 @@ pub(crate) async fn apply(api: &Api<DynamicObject>, object: &DynamicObject) -> R
 
 async fn put(api: &Api<DynamicObject>, object: &DynamicObject) -> kube::Result<()> {
     let name = object.metadata.name.as_deref().unwrap_or_default();
-    match api.create(&PostParams::default(), object).await {
-        Err(kube::Error::Api(status)) if status.is_already_exists() => api
-            .patch(name, &PatchParams::default(), &Patch::Merge(object))
-            .await
-            .map(drop),
-        created => created.map(drop),
-    }
+    let as_manager = PatchParams::apply(MANAGER).force();
+    let applied = api.patch(name, &as_manager, &Patch::Apply(object)).await;
+    applied.map(drop)
 }
 
 fn not_applied(object: &DynamicObject, error: &kube::Error) -> String {
@@ -148,7 +148,8 @@ pub(crate) async fn delete_admission(client: &Client, secret: &str) -> Result<()
 
 async fn delete(api: &Api<DynamicObject>, name: &str) -> Result<(), String> {
     match api.delete(name, &DeleteParams::default()).await {
-        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+        // It is gone, or is being deleted.
+        Err(kube::Error::Api(status)) if status.is_not_found() || status.is_conflict() => Ok(()),
         deleted => deleted.map(drop).map_err(|error| in_words(&error)),
     }
 }

@@ -11,12 +11,12 @@ mod sdk;
 use crate::shell;
 use clap::builder::RangedU64ValueParser;
 use lbcf_controller::names::SYSTEM_NAMESPACE;
+use lbcf_serving::streams;
 use name::Name;
 pub(crate) use name::Namespace;
 use project::Project;
 use sdk::Sdk;
 use std::error::Error;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, clap::Args)]
@@ -63,7 +63,7 @@ pub(crate) fn run(args: NewArgs) -> Result<(), Box<dyn Error>> {
     };
     target.write(&project.files())?;
     let summary = summary(&project, target.as_given());
-    Ok(std::io::stdout().write_all(summary.as_bytes())?)
+    Ok(streams::print(&summary)?)
 }
 
 /// The files to fill in, and the commands to run next.

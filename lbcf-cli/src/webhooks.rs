@@ -2,8 +2,8 @@
 
 use lbcf_controller::admission::{Endpoint, configurations_yaml};
 use lbcf_controller::names::{CONTROLLER, SYSTEM_NAMESPACE};
+use lbcf_serving::streams;
 use std::error::Error;
-use std::io::Write;
 
 /// Where the configurations send requests.
 #[derive(Debug, Clone, clap::Args)]
@@ -39,5 +39,5 @@ pub(crate) fn print(args: WebhooksArgs) -> Result<(), Box<dyn Error>> {
         },
     };
     let yaml = configurations_yaml(&endpoint, None)?;
-    Ok(std::io::stdout().write_all(yaml.as_bytes())?)
+    Ok(streams::print(&yaml)?)
 }

@@ -83,6 +83,30 @@ pub fn convert(
     }
 }
 
+/// The objects of a file, those of a `List` one by one, as `kubectl apply` reads them. What only the API server sets
+/// in their metadata is left out.
+///
+/// # Errors
+/// Every document that cannot be parsed.
+pub fn read(file: &ManifestFile) -> Result<Vec<Value>, ConversionErrors> {
+    let (mut objects, mut errors) = (Vec::new(), Vec::new());
+    for document in Document::parse_all(file) {
+        match document {
+            Ok(mut document) => match document::list_items(&mut document.value) {
+                Some(items) => objects.append(items),
+                None => objects.push(document.value),
+            },
+            Err(error) => errors.push(error),
+        }
+    }
+    let metadata = objects.iter_mut().filter_map(|it| it.get_mut("metadata"));
+    metadata.for_each(kind::leave_out_set_by_server);
+    match errors.is_empty() {
+        true => Ok(objects),
+        false => Err(ConversionErrors(errors)),
+    }
+}
+
 fn convert_document(
     document: &mut Value,
     shared_names: &SharedNames,

@@ -5,7 +5,7 @@ use ::http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
 use hyper_util::rt::TokioIo;
-use lbcf_serving::client_stream::ClientStream;
+use lbcf_serving::client_stream::{ClientStream, localhost};
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
@@ -93,12 +93,17 @@ impl Service<Name> for Resolver {
     }
 
     fn call(&mut self, name: Name) -> Self::Future {
+        let is_local = name.as_str() == "localhost";
         let resolving = self.system.call(name);
         let resolver = self.clone();
         Box::pin(async move {
             let mut allowed = Vec::new();
             let mut refused = None;
-            for address in resolving.await? {
+            let found: Vec<_> = match is_local {
+                true => localhost(0).into(),
+                false => resolving.await?.collect(),
+            };
+            for address in found {
                 match resolver.check(address.ip()) {
                     Ok(()) => allowed.push(address),
                     Err(error) => refused = Some(error),

@@ -3,10 +3,20 @@
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use socket2::SockRef;
 use std::io::{self, ErrorKind, Read as _};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+
+/// The addresses of the host `localhost`, whatever a resolver says: some programs listen on the one, some on the other.
+#[must_use]
+pub fn localhost(port: u16) -> [SocketAddr; 2] {
+    [
+        (Ipv4Addr::LOCALHOST, port).into(),
+        (Ipv6Addr::LOCALHOST, port).into(),
+    ]
+}
 
 /// TCP that reads from the socket whatever the runtime knows about it.
 ///

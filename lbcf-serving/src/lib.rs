@@ -1,5 +1,5 @@
 //! Shared by LBCF's servers and clients: an HTTP/1 listener and request bodies with limits, TLS from files
-//! that change at run time, signals, flags, durations and rates.
+//! that change at run time, files that are replaced, signals, streams, flags, durations and rates.
 
 #[cfg(feature = "body")]
 pub mod body;
@@ -13,8 +13,10 @@ pub mod listener;
 #[cfg(feature = "logging")]
 pub mod logging;
 pub mod private_file;
+pub mod replaced_file;
 pub mod secret;
 pub mod signals;
+pub mod streams;
 #[cfg(feature = "tls")]
 pub mod tls;
 pub mod token_bucket;

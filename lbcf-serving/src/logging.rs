@@ -1,7 +1,7 @@
 //! Logs to standard error, as flags ask for them.
 
+use crate::streams;
 use clap::ValueEnum;
-use std::io::IsTerminal as _;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
 use tracing_subscriber::fmt::FormatFields;
@@ -56,7 +56,7 @@ where
     let log = tracing_subscriber::fmt()
         .with_env_filter(parse(flag, filter)?)
         .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
+        .with_ansi(streams::has_color(&std::io::stderr()));
     match format {
         LogFormat::Text => log.fmt_fields(fields).try_init(),
         LogFormat::Json => log.json().try_init(),

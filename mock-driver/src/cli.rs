@@ -10,8 +10,7 @@ use crate::options::MockOptions;
 use crate::resources::Quotas;
 use crate::server::MockServer;
 use crate::traffic::TrafficOptions;
-use lbcf_serving::{duration, flags};
-use std::io::Write as _;
+use lbcf_serving::{duration, flags, streams};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -196,7 +195,7 @@ pub async fn run(args: MockDriverArgs, middleware: impl Middleware) -> Result<()
     });
     let server = MockServer::start_with(cloud, args.listen, options, middleware).await?;
     let stopped = lbcf_serving::signals::shutdown().map_err(MockError::Signals)?;
-    print(&server.url())?;
+    streams::print(&format!("{}\n", server.url())).map_err(MockError::Output)?;
     let ended = tokio::select! {
         () = stopped => Ok(()),
         () = server.crashed() => Ok(()),
@@ -240,12 +239,11 @@ fn cloud(args: &MockDriverArgs) -> Result<Cloud, MockError> {
 async fn print_calls(mut calls: CallFollower) -> Result<(), MockError> {
     loop {
         let line = serde_json::to_string(&calls.next().await);
-        print(&line.unwrap_or_default())?;
+        match streams::write(&format!("{}\n", line.unwrap_or_default())) {
+            Err(error) if streams::is_closed(&error) => return Ok(()),
+            written => written.map_err(MockError::Output)?,
+        }
     }
-}
-
-fn print(line: &str) -> Result<(), MockError> {
-    writeln!(std::io::stdout(), "{line}").map_err(MockError::Output)
 }
 
 #[cfg(test)]

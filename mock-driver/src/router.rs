@@ -11,8 +11,8 @@ use crate::process::{DriverProcess, ProcessDriver, RunHandle};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::map_response;
-use axum::response::Response;
+use axum::middleware::{map_response, map_response_with_state};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use lbcf_driver_sdk::server::{DriverRouter, RunningHooks, Settings, conformance_router};
 use std::sync::Arc;
@@ -115,11 +115,22 @@ fn webhooks(
     let hooks = webhooks.running_hooks();
     metrics::register(&cloud, &webhooks.registry());
     let metrics = webhooks.metrics_router();
-    let webhooks = middleware.wrap_webhooks(webhooks.build(), &cloud);
+    let webhooks = webhooks
+        .build()
+        .layer(map_response_with_state(cloud.clone(), only_if_saved));
+    let webhooks = middleware.wrap_webhooks(webhooks, &cloud);
     (
         calls::layer(webhooks, cloud, journal_size).merge(metrics),
         hooks,
     )
+}
+
+/// No call succeeds before the state file has its change: the caller tries again.
+async fn only_if_saved(State(cloud): State<Cloud>, response: Response) -> Response {
+    match cloud.still_unsaved() {
+        None => response,
+        Some(problem) => (StatusCode::SERVICE_UNAVAILABLE, problem).into_response(),
+    }
 }
 
 /// Not while the driver is being restarted, or changes cannot be saved.

@@ -3,7 +3,8 @@
 use super::args::Output;
 use super::load::TrafficReport;
 use super::report::{Report, StepReport};
-use std::io::{IsTerminal, Result, Write};
+use lbcf_serving::streams::has_color;
+use std::io::{Result, Write};
 use std::path::Path;
 
 /// Prints the tour while it runs; with JSON as output it prints nothing.
@@ -38,7 +39,7 @@ fn summary_of(traffic: &TrafficReport) -> String {
 
 impl Printer {
     pub(super) fn new(output: Output) -> Self {
-        let has_colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let has_colour = has_color(&std::io::stdout());
         Self {
             is_enabled: output == Output::Text,
             has_colour,

@@ -289,19 +289,18 @@ pub(super) async fn set_up_again(
 }
 
 /// Deletes what the demo asked another driver for.
-pub(super) async fn clean_up(
-    environment: &mut DemoEnvironment,
-    printer: &Printer,
-) -> io::Result<()> {
-    printer.line("deleting what the demo created; with a second Ctrl-C it is left behind")?;
+pub(super) async fn clean_up(environment: &mut DemoEnvironment, printer: &Printer) {
+    // Also when nobody reads on.
+    let say = |text: &str| drop(printer.line(text));
+    say("deleting what the demo created; with a second Ctrl-C it is left behind");
     let silent = Printer::new(Output::Json);
     let mut scenario = Scenario::new(environment, &silent, 0);
     match teardown::clean_up(&mut scenario).await {
-        Ok(()) => printer.line("deleted"),
-        Err(error) => writeln!(
+        Ok(()) => say("deleted"),
+        Err(error) => drop(writeln!(
             io::stderr(),
             "lbcf: the driver's cloud may have something left: {error}"
-        ),
+        )),
     }
 }
 

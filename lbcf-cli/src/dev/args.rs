@@ -31,7 +31,7 @@ pub(crate) struct DevArgs {
     #[arg(long, value_name = "PATH")]
     pub(super) kubeconfig: Option<PathBuf>,
 
-    /// Use the cluster of this kubeconfig, which must not have objects of LBCF; what is applied stays, and so do LBCF's CRDs
+    /// Use the cluster of this kubeconfig, which must not have objects of LBCF; at the end load balancers are deleted, the rest and LBCF's CRDs stay
     #[arg(long, value_name = "PATH", conflicts_with = "kubeconfig")]
     pub(super) cluster_kubeconfig: Option<PathBuf>,
 

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+/// The time between two looks for files that have changed.
+pub(super) const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// When files were written, and their lengths; none of a file that does not exist.
 pub(super) type Look = BTreeMap<PathBuf, Option<(SystemTime, u64)>>;
@@ -23,16 +26,31 @@ impl Watch {
         }
     }
 
-    /// True if the files differ from those that were used, have not changed since the last look, and all
-    /// exist. They count as used then.
+    /// True if a file differs from the one that was used, and no file has changed since the last look; it counts as
+    /// used then. One that does not exist, as while a program is linked, holds up no other.
     pub(super) fn has_changed(&mut self, now: Look) -> bool {
-        let is_settled = now == self.last && now.values().all(Option::is_some);
+        let is_settled = now == self.last;
         self.last = now;
-        let has_changed = is_settled && self.last != self.used;
+        let existing = self.last.iter().filter(|(_, stamp)| stamp.is_some());
+        let has_changed = is_settled
+            && existing
+                .clone()
+                .any(|(file, it)| self.used.get(file) != Some(it));
         if has_changed {
-            self.used = self.last.clone();
+            self.used
+                .extend(existing.map(|(file, it)| (file.clone(), *it)));
         }
         has_changed
+    }
+
+    /// Waits until a file has changed.
+    pub(super) async fn changed(&mut self, look: impl Fn() -> Look) {
+        loop {
+            tokio::time::sleep(LOOK_INTERVAL).await;
+            if self.has_changed(look()) {
+                return;
+            }
+        }
     }
 }
 
@@ -57,7 +75,6 @@ pub(super) fn program(command: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn at(second: Option<u64>) -> Look {
         let time = |second| (SystemTime::UNIX_EPOCH + Duration::from_secs(second), second);
@@ -76,7 +93,9 @@ mod tests {
             (at(Some(3)), true),
             (at(Some(3)), false),
             (Look::new(), false),
-            (Look::new(), true),
+            (Look::new(), false),
+            (at(Some(3)), false),
+            (at(Some(3)), false),
         ] {
             assert_eq!(watch.has_changed(look.clone()), has_changed, "{look:?}");
         }

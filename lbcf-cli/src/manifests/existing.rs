@@ -1,6 +1,7 @@
 //! LBCF's objects in a cluster.
 
-use super::{in_words, resource};
+use super::{delete, in_words, resource};
+use crate::waiting::until;
 use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
 use kube::Client;
 use kube::api::{Api, DynamicObject, ListParams};
@@ -8,14 +9,12 @@ use lbcf_controller::admission::{Endpoint, configurations};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
 };
+use std::cell::RefCell;
 
 /// Kind and name of each object of LBCF's kinds.
 pub(crate) async fn lbcf_objects(client: &Client) -> Result<Vec<String>, String> {
     let mut found = objects_of::<LoadBalancerDriver>(client).await?;
-    found.extend(objects_of::<LoadBalancer>(client).await?);
-    found.extend(objects_of::<BackendGroup>(client).await?);
-    found.extend(objects_of::<Bind>(client).await?);
-    found.extend(objects_of::<BackendRecord>(client).await?);
+    found.extend(in_the_cloud(client).await?);
     Ok(found)
 }
 
@@ -31,6 +30,48 @@ pub(crate) async fn objects_of<K: NamespacedKind>(client: &Client) -> Result<Vec
     };
     let names = list.into_iter().filter_map(|it| it.metadata.name);
     Ok(names.map(|name| format!("{kind} {name}")).collect())
+}
+
+/// Deletes what has backends or a load balancer in a driver's cloud, and waits until the controller has deregistered and
+/// deleted all of it.
+///
+/// # Errors
+/// What is left.
+pub(crate) async fn delete_load_balancers(client: &Client) -> Result<(), String> {
+    delete_all::<Bind>(client).await?;
+    delete_all::<BackendGroup>(client).await?;
+    delete_all::<LoadBalancer>(client).await?;
+    let left = RefCell::default();
+    let deleted = until("the load balancers are deleted", async || {
+        let found = in_the_cloud(client).await?;
+        let is_empty = found.is_empty();
+        *left.borrow_mut() = found;
+        Ok(is_empty.then_some(()))
+    });
+    deleted
+        .await
+        .map_err(|why| format!("{why}; left: {}", left.borrow().join(", ")))
+}
+
+/// Kind and name of each object that has something in a driver's cloud.
+pub(crate) async fn in_the_cloud(client: &Client) -> Result<Vec<String>, String> {
+    let mut found = objects_of::<Bind>(client).await?;
+    found.extend(objects_of::<BackendGroup>(client).await?);
+    found.extend(objects_of::<LoadBalancer>(client).await?);
+    found.extend(objects_of::<BackendRecord>(client).await?);
+    Ok(found)
+}
+
+async fn delete_all<K: NamespacedKind>(client: &Client) -> Result<(), String> {
+    let resource = resource::<K>();
+    let all: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let list = all.list_metadata(&ListParams::default()).await;
+    for it in list.map_err(|error| in_words(&error))? {
+        let namespace = it.metadata.namespace.unwrap_or_default();
+        let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), &namespace, &resource);
+        delete(&api, &it.metadata.name.unwrap_or_default()).await?;
+    }
+    Ok(())
 }
 
 /// The webhook configuration with which a controller guards LBCF's kinds, if there is one.

@@ -2,6 +2,7 @@
 
 use kube::ResourceExt as _;
 use kube::api::DynamicObject;
+use lbcf_controller::conversion::{self, ManifestFile};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fmt;
@@ -11,12 +12,25 @@ use std::path::{Path, PathBuf};
 const LONGEST: u64 = 8 << 20;
 
 /// An object in a file.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Manifest {
     pub(crate) object: DynamicObject,
 }
 
 impl Manifest {
+    /// True if applying one of them changes what the other one has applied.
+    pub(crate) fn is_of_same_object(&self, other: &Self) -> bool {
+        let key = |it: &Self| {
+            let meta = &it.object.metadata;
+            (
+                it.object.types.clone(),
+                meta.namespace.clone(),
+                meta.name.clone(),
+            )
+        };
+        key(self) == key(other)
+    }
+
     /// The kind; empty if there is none.
     pub(crate) fn kind(&self) -> &str {
         self.object.types.as_ref().map_or("", |types| &types.kind)
@@ -42,14 +56,26 @@ pub(super) fn described(object: &DynamicObject) -> String {
 /// # Errors
 /// Which file cannot be used, and why.
 pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Manifest>, String> {
-    let mut all = Vec::new();
+    match read_each(paths) {
+        (manifests, problems) if problems.is_empty() => Ok(manifests),
+        (_, problems) => Err(problems.join("\n")),
+    }
+}
+
+/// The manifests of the files that can be used, and why others cannot.
+pub(crate) fn read_each(paths: &[PathBuf]) -> (Vec<Manifest>, Vec<String>) {
+    let (mut manifests, mut problems) = (Vec::new(), Vec::new());
     for path in paths {
-        for file in files(path).map_err(|error| format!("{}: {error}", path.display()))? {
-            let read = read(&file).map_err(|problem| format!("{}: {problem}", file.display()))?;
-            all.extend(read);
+        let found = files(path).map_err(|error| format!("{}: {error}", path.display()));
+        let read_files = |found: Vec<PathBuf>| found.iter().map(|it| read(it)).collect::<Vec<_>>();
+        for read in found.map_or_else(|problem| vec![Err(problem)], read_files) {
+            match read {
+                Ok(read) => manifests.extend(read),
+                Err(problem) => problems.push(problem),
+            }
         }
     }
-    Ok(all)
+    (manifests, problems)
 }
 
 /// The file, or the manifests in the folder, without those in folders of it.
@@ -70,22 +96,30 @@ pub(crate) fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
 }
 
 fn read(file: &Path) -> Result<Vec<Manifest>, String> {
+    let name = file.display().to_string();
+    let at = |problem: String| format!("{name}: {problem}");
     let length = std::fs::metadata(file)
-        .map_err(|error| error.to_string())?
+        .map_err(|error| at(error.to_string()))?
         .len();
     if length > LONGEST {
-        return Err(format!("has {length} bytes; at most {LONGEST} are allowed"));
+        return Err(at(format!(
+            "has {length} bytes; at most {LONGEST} are allowed"
+        )));
     }
-    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
-    parse(&text)
+    let text = std::fs::read_to_string(file).map_err(|error| at(error.to_string()))?;
+    parse(&name, text)
 }
 
-/// The objects of a text, separated by lines of `---`.
-pub(crate) fn parse(text: &str) -> Result<Vec<Manifest>, String> {
-    let documents: Vec<Value> =
-        serde_saphyr::from_multiple(text).map_err(|error| error.to_string())?;
-    let objects = documents.into_iter().filter(|it| !it.is_null());
-    objects.map(manifest).collect()
+/// The objects of a text, separated by lines of `---`; errors have the name of the file.
+pub(crate) fn parse(name: &str, text: String) -> Result<Vec<Manifest>, String> {
+    let file = ManifestFile {
+        name: name.to_owned(),
+        text,
+    };
+    let objects = conversion::read(&file).map_err(|errors| errors.to_string())?;
+    let manifests = objects.into_iter().map(manifest);
+    let manifests: Result<_, _> = manifests.collect();
+    manifests.map_err(|problem: String| format!("{name}: {problem}"))
 }
 
 fn manifest(value: Value) -> Result<Manifest, String> {
@@ -109,13 +143,13 @@ mod tests {
     fn a_text_may_have_several_manifests_and_comments() {
         let text = "# The first.\napiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: shop}\n---\n---\n\
             apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n";
-        let read: Vec<_> = parse(text)
+        let read: Vec<_> = parse("a.yaml", text.to_owned())
             .unwrap()
             .iter()
             .map(ToString::to_string)
             .collect();
         assert_eq!(read, ["Pod shop/a", "Namespace shop"]);
-        assert_eq!(parse("# Nothing.\n").unwrap().len(), 0);
+        assert_eq!(parse("a.yaml", "# Nothing.\n".to_owned()).unwrap().len(), 0);
     }
 
     #[test]
@@ -130,7 +164,7 @@ mod tests {
             ),
             ("apiVersion: v1\nkind: Pod\nmetadata: 1\n", "not a manifest"),
         ] {
-            let error = parse(text).unwrap_err();
+            let error = parse("a.yaml", text.to_owned()).unwrap_err();
             assert!(error.contains(problem), "{text:?}: {error}");
         }
     }

@@ -7,12 +7,12 @@ use std::net::TcpStream;
 use std::path::Path;
 
 /// The command of a driver.
-const DRIVER: &str = concat!(
+pub(crate) const DRIVER: &str = concat!(
     env!("CARGO_BIN_EXE_lbcf"),
     " mock-driver --listen 127.0.0.1:{port} --creation-polls 1 --log-level error"
 );
 
-fn example(name: &str) -> String {
+pub(crate) fn example(name: &str) -> String {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/examples");
     examples.join(name).to_string_lossy().into_owned()
 }
@@ -34,7 +34,7 @@ fn driver_addr(dev: &Running) -> String {
     addr.split(',').next().unwrap().to_owned()
 }
 
-fn load_balancer(port: &str) -> String {
+pub(crate) fn load_balancer(port: &str) -> String {
     let manifest = std::fs::read_to_string(example("20-load-balancer-new.yaml")).unwrap();
     manifest.replace("\"80\"", &format!("{port:?}"))
 }
@@ -96,14 +96,46 @@ fn the_driver_is_started_again_and_manifests_are_applied_again_when_they_change(
     dev.line_with("applied     LoadBalancer my-namespace/my-load-balancer-1");
     std::fs::write(program.path(), "22").unwrap();
     dev.line_with("restart ");
-    // Once the new process listens.
-    dev.line_with("applied     LoadBalancer my-namespace/my-load-balancer-1");
+    dev.line_with("ready       the driver responds again");
     assert!(TcpStream::connect(&addr).is_ok());
     std::fs::write(manifest.path(), "a: [").unwrap();
     // Not that of a call during the restart, which is a line on standard output.
     let error = dev.line_with("error     ");
     assert!(error.contains("lb.yaml"), "{error}");
     assert_eq!(dev.interrupt().0, Some(0));
+}
+
+#[test]
+fn a_driver_that_hangs_before_it_listens_is_started_again_when_it_is_mended() {
+    let (program, mended) = (TempFile::new("program"), TempFile::new("mended"));
+    std::fs::write(program.path(), "1").unwrap();
+    let file = mended.as_str();
+    let command = format!("test -e {file} || exec sleep 600; exec {DRIVER}");
+    let dev = Running::start(&["dev", "--exec", &command, "--watch", program.as_str()]);
+    // It is being waited for.
+    dev.line_with("kubectl get ");
+    std::fs::write(mended.path(), "").unwrap();
+    std::fs::write(program.path(), "22").unwrap();
+    dev.line_with("restart ");
+    dev.line_with("ready ");
+    let (code, lines) = dev.interrupt();
+    assert_eq!(code, Some(0));
+    let is_late = |line: &String| line.contains("does not respond");
+    assert!(!lines.iter().any(is_late), "{lines:?}");
+}
+
+#[test]
+fn a_driver_may_listen_on_either_address_of_localhost() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        return crate::process::skip("a driver on ::1, as there is no IPv6 here");
+    }
+    let driver = DRIVER.replace("127.0.0.1", "[::1]");
+    let dev = Running::start(&["dev", "--exec", &driver]);
+    dev.line_with("ready ");
+    assert_eq!(call(&dev, "\"healthz\"")["status"], "Succ");
+    assert_eq!(dev.interrupt().0, Some(0));
+    let checked = run(&["conformance", "run", "--exec", &driver, "--only", "HLTH-01"]);
+    assert_eq!(checked.status.code(), Some(0), "{checked:?}");
 }
 
 #[test]
@@ -160,6 +192,7 @@ fn a_driver_that_ends_is_reported_and_what_cannot_be_used_is_named() {
     let table = r"
         dev | --exec <COMMAND>|--driver-url <URL>
         dev --exec true | {port}
+        dev --exec {port} --watch /no/such/file | --watch /no/such/file: there is no such file
         dev --driver-url driver:80 | --driver-url driver:80:
     ";
     assert_each_refused(table, run);

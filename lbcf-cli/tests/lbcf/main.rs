@@ -12,12 +12,16 @@ mod demo;
 #[cfg(unix)]
 mod dev;
 #[cfg(unix)]
+mod endings;
+#[cfg(unix)]
 mod given_cluster;
 mod haproxy;
 mod install;
 mod kubectl;
 #[cfg(unix)]
 mod late_leader;
+#[cfg(unix)]
+mod manifests;
 mod new;
 mod process;
 #[cfg(unix)]

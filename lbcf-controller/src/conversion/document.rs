@@ -2,6 +2,7 @@
 
 use super::change::ConversionError;
 use serde_json::Value;
+use serde_saphyr::options::DuplicateKeyPolicy;
 
 /// The text of one file, in YAML or JSON, and the name that messages use for it.
 #[derive(Debug, Clone)]
@@ -112,7 +113,9 @@ fn has_content(text: &str) -> bool {
 
 fn parse(text: &str, first_line: usize) -> Result<Value, String> {
     let options = serde_saphyr::options! {
-        strict_booleans: true,
+        // As kubectl reads YAML, that of version 1.1: the mode of a file is written 0644, and `yes` is true.
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        legacy_octal_numbers: true,
         with_snippet: false,
         // Aliases must not expand a short text into a huge document.
         alias_limits: serde_saphyr::alias_limits! {

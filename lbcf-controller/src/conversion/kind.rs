@@ -99,6 +99,12 @@ const SET_BY_SERVER: [&str; 6] = [
     "uid",
 ];
 
+pub(super) fn leave_out_set_by_server(metadata: &mut Value) {
+    if let Some(fields) = metadata.as_object_mut() {
+        fields.retain(|name, _| !SET_BY_SERVER.contains(&name.as_str()));
+    }
+}
+
 pub(super) fn convert_metadata(object: &mut Value, editor: &mut Editor) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
         let metadata = object.get("metadata").cloned().unwrap_or_default();

@@ -5,6 +5,7 @@ mod log;
 use super::{Ending, Server, ServerError, Settings};
 use crate::Driver;
 use lbcf_serving::signals::Signals;
+use lbcf_serving::streams;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -65,10 +66,7 @@ impl ServerArgs {
         let server = Server::with(driver, self.settings).bind().await?;
         // The reader of the URL may send a signal, which must not be lost.
         let signals = Signals::listen().map_err(ServerError::Signals)?;
-        let mut stdout = std::io::stdout();
-        writeln!(stdout, "{}", server.url())
-            .and_then(|()| stdout.flush())
-            .map_err(ServerError::Output)?;
+        streams::print(&format!("{}\n", server.url())).map_err(ServerError::Output)?;
         Ok(server.run_with(signals).await)
     }
 

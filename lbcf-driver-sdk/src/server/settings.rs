@@ -35,11 +35,11 @@ const HEADING: &str = "Server";
 /// * `client_ca` holds for the whole port, probes included, which therefore have `probes_on`.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "cli", command(mut_args = lbcf_serving::flags::variables("LBCF_DRIVER_")))]
 pub struct Settings {
     /// Address to listen on; port 0 takes a free one
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_LISTEN",
         value_name = "ADDR",
         default_value = "127.0.0.1:8080"
     ))]
@@ -49,7 +49,6 @@ pub struct Settings {
     /// addresses; a web page that calls by any other gets 403
     #[cfg_attr(feature = "cli", arg(
         long = "allow-host", help_heading = HEADING,
-        env = "LBCF_DRIVER_ALLOW_HOST",
         value_name = "NAME",
         value_delimiter = ','
     ))]
@@ -58,7 +57,6 @@ pub struct Settings {
     /// Path below which the webhooks are, such as /lbcf [default: none]
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_PATH_PREFIX",
         value_name = "PATH",
         default_value = "",
         hide_default_value = true,
@@ -70,7 +68,6 @@ pub struct Settings {
     /// changes, like every file here
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_TLS_CERT",
         value_name = "FILE",
         requires = "tls_key"
     ))]
@@ -79,7 +76,6 @@ pub struct Settings {
     /// PEM file of the certificate's private key
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_TLS_KEY",
         value_name = "FILE",
         requires = "tls_cert"
     ))]
@@ -88,7 +84,6 @@ pub struct Settings {
     /// PEM file of the CAs whose clients are let in; others get no connection
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_CLIENT_CA",
         value_name = "FILE",
         requires = "tls_cert"
     ))]
@@ -97,7 +92,6 @@ pub struct Settings {
     /// File of the token that callers have to send as Authorization: Bearer
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_TOKEN_FILE",
         value_name = "FILE",
         conflicts_with = "token"
     ))]
@@ -106,7 +100,6 @@ pub struct Settings {
     /// The token itself; prefer the variable, as flags are seen by all who see the process
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_TOKEN",
         value_name = "TOKEN",
         hide_env_values = true
     ))]
@@ -115,7 +108,6 @@ pub struct Settings {
     /// Address to serve probes on, without TLS and token, next to the other one [default: none]
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_PROBES_ON",
         value_name = "ADDR"
     ))]
     pub probes_on: Option<SocketAddr>,
@@ -123,7 +115,6 @@ pub struct Settings {
     /// Time after which a call is answered at the latest; stay below the controller's timeout
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_ANSWER_WITHIN",
         value_name = "DURATION",
         default_value = "8s",
         value_parser = parse_up_to_a_day
@@ -133,7 +124,6 @@ pub struct Settings {
     /// Number of bytes that a request's body may have
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_BODY_LIMIT",
         value_name = "BYTES",
         default_value_t = BODY_LIMIT,
         value_parser = count()
@@ -143,7 +133,6 @@ pub struct Settings {
     /// Number of hooks that run at a time; others wait
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_MAX_RUNNING_HOOKS",
         value_name = "COUNT",
         default_value_t = MAX_RUNNING_HOOKS,
         value_parser = count()
@@ -153,7 +142,6 @@ pub struct Settings {
     /// Number of hooks that wait for their turn; what comes on top is answered with Running
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_MAX_WAITING_HOOKS",
         value_name = "COUNT",
         default_value_t = MAX_WAITING_HOOKS,
         value_parser = count()
@@ -164,7 +152,6 @@ pub struct Settings {
     /// once [default: no limit]
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_MAX_HOOKS_PER_SECOND",
         value_name = "COUNT",
         value_parser = clap::value_parser!(u32).range(1..)
     ))]
@@ -173,7 +160,6 @@ pub struct Settings {
     /// Apply --max-hooks-per-second to each serial key, such as a load balancer, instead of to all together
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_HOOK_RATE_BY_KEY",
         requires = "max_hooks_per_second"
     ))]
     pub hook_rate_by_key: bool,
@@ -181,7 +167,6 @@ pub struct Settings {
     /// Number of connections at a time; for others idle ones are closed
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_MAX_CONNECTIONS",
         value_name = "COUNT",
         default_value_t = Limits::default().connections,
         value_parser = count()
@@ -191,7 +176,6 @@ pub struct Settings {
     /// Time that the shutdown waits for running hooks; stay below the pod's grace period
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = HEADING,
-        env = "LBCF_DRIVER_SHUTDOWN_WITHIN",
         value_name = "DURATION",
         default_value = "30s",
         value_parser = parse_up_to_a_day

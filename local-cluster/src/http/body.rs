@@ -103,6 +103,7 @@ pub(super) fn parse(media_type: &str, bytes: &[u8]) -> Result<Value, String> {
 fn parse_yaml(bytes: &[u8]) -> Result<Value, String> {
     let options = serde_saphyr::options! {
         duplicate_keys: DuplicateKeyPolicy::LastWins,
+        legacy_octal_numbers: true,
         // People write hundreds of aliases, not thousands.
         alias_limits: serde_saphyr::alias_limits! {
             max_total_replayed_events: 100_000,

@@ -156,6 +156,7 @@ fn a_cloud_begins_with_its_seed_and_continues_with_its_file() {
     assert!(first.reset_load_balancer("lb-7"));
     let empty = serde_json::from_str(r#"{"loadBalancers": []}"#).unwrap();
     first.restore(&empty).unwrap();
+    drop(first);
     let next = start().unwrap();
     assert_eq!(ids(&next), [""; 0], "it continues");
     next.reset();
@@ -166,6 +167,7 @@ fn a_cloud_begins_with_its_seed_and_continues_with_its_file() {
         let mode = std::fs::metadata(&kept).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "its owner alone may read it");
     }
+    drop(next);
     std::fs::write(&kept, "{").unwrap();
     let damaged = start().unwrap_err().to_string();
     assert!(

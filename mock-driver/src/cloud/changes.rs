@@ -24,11 +24,12 @@ impl Cloud {
     /// # Errors
     /// What is wrong with the file, which then stays as it is, or why it cannot be written.
     pub fn keep_in_file(&self, path: &Path) -> Result<(), String> {
+        let file = StateFile::claim(path)?;
         if let Some(state) = state_file::read(path)? {
             let restored = self.restore(&state);
             restored.map_err(|problem| format!("{}: {problem}", path.display()))?;
         }
-        *self.file() = Some(StateFile::new(path.to_owned()));
+        *self.file() = Some(file);
         self.with(|_, _| ());
         match self.unsaved() {
             None => Ok(()),
@@ -42,6 +43,13 @@ impl Cloud {
     /// Why the last change is not in the state file.
     pub(crate) fn unsaved(&self) -> Option<String> {
         self.file().as_ref()?.problem().map(str::to_owned)
+    }
+
+    /// The same after another attempt.
+    pub(crate) fn still_unsaved(&self) -> Option<String> {
+        self.unsaved()?;
+        self.with(|_, _| ());
+        self.unsaved()
     }
 
     fn file(&self) -> MutexGuard<'_, Option<StateFile>> {
@@ -96,7 +104,7 @@ impl Cloud {
             return;
         }
         if let Some(file) = &mut *self.file() {
-            // The problem is shown by `/readyz`, and the next change tries again.
+            // No call succeeds with the problem (`router.rs`), and the next one tries again.
             let _ = file.save(&CloudState::of(model, now));
         }
         if let Some(plane) = &*self.data_plane() {

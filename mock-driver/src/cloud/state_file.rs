@@ -4,8 +4,9 @@
 use crate::resources::CloudState;
 use crate::strict;
 use lbcf_serving::private_file;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use lbcf_serving::replaced_file::{beside, replace, target};
+use std::fs::{File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The limit of a document, in bytes.
@@ -15,6 +16,7 @@ const LONGEST: u64 = 256 << 20;
 #[derive(Debug)]
 pub(super) struct StateFile {
     path: PathBuf,
+    lock: File,
     saved: Option<CloudState>,
     /// Why the last change is not in the file.
     problem: Option<String>,
@@ -28,12 +30,25 @@ pub(super) fn read(path: &Path) -> Result<Option<CloudState>, String> {
 }
 
 impl StateFile {
-    /// A file that the state is saved to, also if that is what it has already.
-    pub(super) const fn new(path: PathBuf) -> Self {
-        Self {
-            path,
-            saved: None,
-            problem: None,
+    /// A file that the state is saved to, also if that is what it has already. It is this cloud's alone: a file beside
+    /// it, whose name ends in `.lock`, is locked, or it itself where nothing can be created beside it.
+    pub(super) fn claim(path: &Path) -> Result<Self, String> {
+        let at = |problem: String| format!("{}: {problem}", path.display());
+        let file = target(path).map_err(|error| at(error.to_string()))?;
+        let lock = private_file::options().open(beside(&file, ".lock"));
+        let lock = lock.or_else(|error| File::open(&file).map_err(|_| error));
+        let lock = lock.map_err(|error| at(error.to_string()))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self {
+                path: file,
+                lock,
+                saved: None,
+                problem: None,
+            }),
+            Err(TryLockError::Error(error)) => Err(at(error.to_string())),
+            Err(TryLockError::WouldBlock) => Err(at(
+                "is in use by another mock: stop that one, or choose another file".to_owned(),
+            )),
         }
     }
 
@@ -45,7 +60,7 @@ impl StateFile {
         }
         let result = serde_json::to_vec_pretty(state)
             .map_err(io::Error::from)
-            .and_then(|document| replace(&self.path, &document));
+            .and_then(|document| replace(&self.path, &document, &private_file::options()));
         // A file that could not be replaced has an earlier state, or this one.
         self.saved = result.is_ok().then(|| state.clone());
         let result = result.map_err(|error| format!("{}: {error}", self.path.display()));
@@ -63,18 +78,9 @@ impl StateFile {
     }
 }
 
-/// Writes another file, and then gives it the name of this one.
-fn replace(path: &Path, document: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
-    let new = path.with_file_name(name);
-    let mut file = private_file::options().open(&new)?;
-    file.write_all(document)?;
-    file.sync_all()?;
-    fs::rename(&new, path)?;
-    // The name is in the folder, which has to be on the disk, too.
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+impl Drop for StateFile {
+    fn drop(&mut self) {
+        // A child process inherits the open file until it executes its program.
+        let _ = self.lock.unlock();
+    }
 }

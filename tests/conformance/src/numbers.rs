@@ -3,9 +3,10 @@
 //! reserved against other runs on the machine by a lock file for each hundred of them.
 
 use crate::sync::lock;
+use lbcf_serving::client_stream::localhost;
 use socket2::{Domain, Socket, Type};
 use std::fs::{File, Metadata, TryLockError};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -187,17 +188,22 @@ fn lock_at(path: &Path, file: &File) -> Result<bool, TryLockError> {
 
 /// True if nothing listens on this port of the loopback address.
 pub(crate) fn is_free(port: u16) -> bool {
-    probe(port, Type::STREAM)
-        .and(probe(port, Type::DGRAM))
-        .is_ok()
+    let is_free_at = |domain, address: SocketAddr| {
+        let stream = probe(domain, address, Type::STREAM);
+        stream.and(probe(domain, address, Type::DGRAM)).is_ok()
+    };
+    let [v4, v6] = localhost(port);
+    // Where there is no IPv6, nobody is there.
+    let has_v6 = probe(Domain::IPV6, localhost(0)[1], Type::STREAM).is_ok();
+    is_free_at(Domain::IPV4, v4) && (!has_v6 || is_free_at(Domain::IPV6, v6))
 }
 
 /// A socket that is bound and does not listen. A child process inherits it until it executes its
 /// program; it must keep neither the next probe nor the driver from the port.
-fn probe(port: u16, kind: Type) -> std::io::Result<Socket> {
-    let socket = Socket::new(Domain::IPV4, kind, None)?;
+fn probe(domain: Domain, address: SocketAddr, kind: Type) -> std::io::Result<Socket> {
+    let socket = Socket::new(domain, kind, None)?;
     socket.set_reuse_address(true)?;
-    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into())?;
+    socket.bind(&address.into())?;
     Ok(socket)
 }
 

@@ -28,7 +28,6 @@ pub use badge::badge;
 pub use color::Color;
 pub use curl::curl_of;
 pub(crate) use curl::word;
-pub(crate) use destination::print;
 pub(crate) use destination::replace;
 pub use destination::{CannotWrite, Output, step_summary};
 pub use exchange::{REQUEST_KEPT, RESPONSE_KEPT, excerpt};

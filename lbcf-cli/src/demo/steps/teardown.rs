@@ -1,15 +1,13 @@
 //! Everything is deleted, at the end of the tour or wherever it was interrupted.
 
 use crate::demo::examples::{DRIVER_NAME, GROUP_NAME, LOAD_BALANCER_NAME, NAMESPACE};
-use crate::demo::kubectl::{self, list_all};
+use crate::demo::kubectl;
 use crate::demo::scenario::{Scenario, StepOutcome, StepResult};
-use crate::manifests::{lbcf_objects, objects_of};
+use crate::manifests::{delete_load_balancers, lbcf_objects};
 use crate::waiting::until;
 use k8s_openapi::api::core::v1::Pod;
-use kube::{Client, ResourceExt as _};
-use lbcf_controller::api::{
-    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
-};
+use kube::Client;
+use lbcf_controller::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
 use lbcf_controller::names::LABEL_DRIVER_DRAINING;
 use serde_json::json;
 
@@ -58,18 +56,7 @@ pub(in crate::demo) async fn clean_up(scenario: &mut Scenario<'_>) -> Result<(),
     // It may have been killed.
     scenario.environment.kill_controller().await;
     scenario.environment.start_controller().await?;
-    delete_all::<Bind>(scenario).await?;
-    delete_all::<BackendGroup>(scenario).await?;
-    delete_all::<LoadBalancer>(scenario).await?;
-    let client = scenario.environment.client();
-    until("what the demo created is deleted", async || {
-        let mut left = objects_of::<Bind>(&client).await?;
-        left.extend(objects_of::<BackendGroup>(&client).await?);
-        left.extend(objects_of::<LoadBalancer>(&client).await?);
-        left.extend(objects_of::<BackendRecord>(&client).await?);
-        Ok(left.is_empty().then_some(()))
-    })
-    .await?;
+    delete_load_balancers(&scenario.environment.client()).await?;
     if scenario.environment.is_cluster_of_user {
         let kubectl = &scenario.kubectl;
         if kubectl.exists::<LoadBalancerDriver>(DRIVER_NAME).await? {
@@ -79,13 +66,6 @@ pub(in crate::demo) async fn clean_up(scenario: &mut Scenario<'_>) -> Result<(),
             Ok((!kubectl.delete_namespace().await?).then_some(()))
         })
         .await?;
-    }
-    Ok(())
-}
-
-async fn delete_all<K: NamespacedKind>(scenario: &Scenario<'_>) -> Result<(), String> {
-    for it in list_all::<K>(&scenario.environment.client()).await? {
-        scenario.kubectl.delete::<K>(&it.name_any()).await?;
     }
     Ok(())
 }

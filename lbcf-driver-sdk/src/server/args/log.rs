@@ -13,16 +13,16 @@ const HEADING: &str = "Log";
 
 /// The contents and the form of the log.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_DRIVER_"))]
 pub(super) struct LogArgs {
     /// Filter of the log: a level, or a list such as warn,my_driver=debug [default: that of RUST_LOG,
     /// or info]
-    #[arg(long = "log", help_heading = HEADING, env = "LBCF_DRIVER_LOG", value_name = "FILTER")]
+    #[arg(long = "log", help_heading = HEADING, value_name = "FILTER")]
     filter: Option<String>,
 
     /// Form of the log
     #[arg(
         long = "log-format", help_heading = HEADING,
-        env = "LBCF_DRIVER_LOG_FORMAT",
         value_name = "FORMAT",
         default_value = "text"
     )]

@@ -292,9 +292,11 @@ fn every_change_is_in_the_file_when_it_is_visible() {
     cloud.bind(&made, "a", target(1)).unwrap();
     assert_eq!(stored(&path), cloud.state());
     // The next process continues, whatever it would have begun with.
+    let state = cloud.state();
+    drop(cloud);
     let next = Cloud::empty();
     next.keep_in_file(&path).unwrap();
-    assert_eq!(next.state(), cloud.state());
+    assert_eq!(next.state(), state);
     next.reset();
     assert_eq!(stored(&path), Cloud::empty().state());
     // What does not change is not written.
@@ -346,5 +348,67 @@ fn a_file_that_cannot_be_written_is_reported_until_it_can() {
     std::fs::create_dir(folder.0.join("sub")).unwrap();
     created(&cloud, "u", tcp(80));
     assert_eq!(cloud.unsaved(), None);
+    assert_eq!(stored(&path), cloud.state());
+}
+
+#[test]
+fn a_file_is_one_clouds_alone_until_that_is_gone() {
+    let folder = Folder::new("claimed");
+    let path = folder.0.join("state.json");
+    let link = folder.0.join("link.json");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let first = Cloud::empty();
+    first.keep_in_file(&link).unwrap();
+    created(&first, "t", tcp(80));
+    let second = Cloud::empty();
+    let problem = second.keep_in_file(&path).unwrap_err();
+    assert!(problem.contains("in use by another mock"), "{problem}");
+    created(&second, "u", tcp(81));
+    assert_eq!(stored(&path), first.state());
+    drop(first);
+    second.keep_in_file(&path).unwrap();
+    assert_eq!(second.state().load_balancers.len(), 1);
+}
+
+#[test]
+fn a_file_may_be_a_link_and_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new("linked");
+    let (path, link) = (folder.0.join("state.json"), folder.0.join("link.json"));
+    let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    std::os::unix::fs::symlink("state.json", &link).unwrap();
+    let cloud = Cloud::empty();
+    cloud.keep_in_file(&link).unwrap();
+    assert_eq!(mode(), 0o600);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    created(&cloud, "t", tcp(80));
+    assert_eq!((mode(), stored(&path)), (0o640, cloud.state()));
+    assert!(link.is_symlink());
+}
+
+#[tokio::test]
+async fn no_call_succeeds_whose_change_is_not_in_the_file() {
+    use tower::ServiceExt as _;
+    let folder = Folder::new("full");
+    let path = folder.0.join("sub").join("state.json");
+    std::fs::create_dir(folder.0.join("sub")).unwrap();
+    let cloud = Cloud::with_samples();
+    cloud.keep_in_file(&path).unwrap();
+    let driver = crate::ClbDriver::new(cloud.clone(), crate::MockOptions::default());
+    let router = crate::router(driver);
+    let ensure = async || {
+        let body = r#"{"recordID":"e","retryID":"r","lbInfo":{"lbID":"lb-1234","lblID":"lbl-2234"},"backendAddr":"a:1","parameters":{"weight":"7"}}"#;
+        let request = axum::http::Request::post("/ensureBackend").header("host", "localhost");
+        let response = router
+            .clone()
+            .oneshot(request.body(axum::body::Body::from(body)).unwrap());
+        response.await.unwrap().status().as_u16()
+    };
+    std::fs::remove_dir_all(folder.0.join("sub")).unwrap();
+    assert_eq!(ensure().await, 503);
+    // Nothing is left to do, and still nothing is in the file.
+    assert_eq!(ensure().await, 503);
+    std::fs::create_dir(folder.0.join("sub")).unwrap();
+    assert_eq!(ensure().await, 200);
     assert_eq!(stored(&path), cloud.state());
 }

@@ -1,7 +1,7 @@
 //! Errors with exit codes, and what is written to the streams.
 
-use crate::output;
 use crate::report::Exit;
+use lbcf_serving::streams;
 use std::fmt::Display;
 use std::io::Write as _;
 
@@ -25,7 +25,7 @@ impl CommandError {
 
 /// Writes to standard output. A closed pipe is not an error.
 pub(super) fn print(text: &str) -> Result<(), CommandError> {
-    let written = output::print(text);
+    let written = streams::print(text);
     written.map_err(|problem| CommandError::usage(format!("standard output: {problem}")))
 }
 

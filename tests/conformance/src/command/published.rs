@@ -8,6 +8,7 @@ use crate::fixture::yaml;
 use crate::output::human::layout::Page;
 use crate::output::{self, ConformanceReport, badge, glance};
 use crate::report::Exit;
+use lbcf_serving::streams;
 use std::path::{Path, PathBuf};
 
 /// The largest report, in bytes.
@@ -38,7 +39,7 @@ pub struct DiffArgs {
 pub(super) fn run_badge(args: &BadgeArgs) -> Result<Exit, CommandError> {
     let image = badge(&read(&args.report)?);
     let written = match &args.output {
-        None => output::print(&image),
+        None => streams::print(&image),
         Some(path) => output::replace(path, &image),
     };
     written.map_err(|problem| CommandError::usage(format!("--output: {problem}")))?;

@@ -111,7 +111,7 @@ fn reached(
                 ExecError::NoPort { .. } => CommandError::usage(problem),
                 problem => CommandError::new(Exit::Unreachable, problem),
             })?;
-            let url = format!("http://127.0.0.1:{}/{path}", exec.port());
+            let url = format!("{}/{path}", exec.url());
             Ok((connection.transport(&url, endpoint)?, Some(exec)))
         }
     }

@@ -98,9 +98,15 @@ impl Exec {
         Ok(exec)
     }
 
-    /// The driver's port on 127.0.0.1.
-    pub const fn port(&self) -> u16 {
+    /// The driver's port.
+    #[cfg(test)]
+    const fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Where the driver listens: a program that listens on `localhost` may do so on `::1` alone.
+    pub fn url(&self) -> String {
+        format!("http://localhost:{}", self.port)
     }
 
     /// Kills the driver and starts it again on the same port.
@@ -133,8 +139,7 @@ impl Exec {
     /// # Errors
     /// The last problem, when it does not respond in time, or has exited.
     pub async fn ready(&self, within: Duration) -> Result<(), NoResponse> {
-        let url = format!("http://127.0.0.1:{}", self.port);
-        let transport = Transport::to_url(&url, &crate::transport::Settings::default())
+        let transport = Transport::to_url(&self.url(), &crate::transport::Settings::default())
             .map_err(|error| NoResponse::NotConnected(error.to_string()))?;
         ready::wait(&transport, || self.has_ended(), Instant::now() + within).await
     }

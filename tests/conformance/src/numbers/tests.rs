@@ -1,5 +1,6 @@
 use super::*;
 use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 use std::net::{TcpListener, UdpSocket};
 use tempfile::TempDir;
 
@@ -96,7 +97,8 @@ fn a_process_that_is_being_started_does_not_keep_a_port_that_was_tried() {
     let machine = Machine::new();
     let numbers = machine.numbers(7_000..=7_999, 0, true);
     let [port, other] = [0, 1].map(|nth| numbers.take(0, nth));
-    let _inherited = [Type::STREAM, Type::DGRAM].map(|kind| probe(port, kind).unwrap());
+    let _inherited = [Type::STREAM, Type::DGRAM]
+        .map(|kind| probe(Domain::IPV4, localhost(port)[0], kind).unwrap());
     assert!(is_free(port));
     let _driver = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
     assert!(!is_free(port), "something listens");

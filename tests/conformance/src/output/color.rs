@@ -1,6 +1,7 @@
 //! Colors on terminals.
 
 use anstyle::{AnsiColor, Style};
+use lbcf_serving::streams::has_color;
 use std::io::IsTerminal;
 
 /// The use of colors: `--color`.
@@ -18,14 +19,8 @@ pub enum Color {
 impl Color {
     /// True if there are colors on this stream.
     pub fn is_on_for(self, stream: &impl IsTerminal) -> bool {
-        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-        self.is_on(stream.is_terminal(), refused)
-    }
-
-    fn is_on(self, is_terminal: bool, refused: bool) -> bool {
         match self {
-            Self::Auto => is_terminal && !refused,
+            Self::Auto => has_color(stream),
             Self::Always => true,
             Self::Never => false,
         }
@@ -73,11 +68,11 @@ mod tests {
 
     #[test]
     fn colors_are_optional() {
-        assert!(Color::Auto.is_on(true, false));
-        assert!(!Color::Auto.is_on(true, true));
-        assert!(!Color::Auto.is_on(false, false));
-        assert!(Color::Always.is_on(false, true));
-        assert!(!Color::Never.is_on(true, false));
+        // Standard output of a test may be a terminal.
+        let pipe = std::fs::File::open("/dev/null").unwrap();
+        assert!(!Color::Auto.is_on_for(&pipe));
+        assert!(Color::Always.is_on_for(&pipe));
+        assert!(!Color::Never.is_on_for(&pipe));
         assert_eq!(Paint { on: false }.bad("x"), "x");
         assert_eq!(Paint { on: true }.strong(" "), " ");
         assert_eq!(Paint { on: true }.strong("x"), "\u{1b}[1mx\u{1b}[0m");

@@ -2,8 +2,9 @@
 
 use super::format::{Format, WrongOutput};
 use clap::ValueEnum as _;
+use lbcf_serving::{replaced_file, streams};
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -71,7 +72,7 @@ impl Output {
     /// [`CannotWrite`] with the format and the file.
     pub fn write(&self, text: &str, step_summary: Option<&Path>) -> Result<(), CannotWrite> {
         let written = match &self.path {
-            None => print(text),
+            None => streams::print(text),
             Some(path) => self.write_to(path, text, step_summary),
         };
         written.map_err(|source| CannotWrite {
@@ -101,16 +102,6 @@ impl Output {
     }
 }
 
-/// Writes to standard output. A closed pipe is not an error.
-pub(crate) fn print(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes());
-    match written.and_then(|()| stdout.flush()) {
-        Err(problem) if problem.kind() != ErrorKind::BrokenPipe => Err(problem),
-        _ => Ok(()),
-    }
-}
-
 /// The regular or new file at a path, with links followed; `None` for a device, a pipe or an open file
 /// such as `/dev/stdout`.
 fn file_at(path: &Path) -> io::Result<Option<PathBuf>> {
@@ -128,19 +119,9 @@ fn file_at(path: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Replaces a file atomically, so that a full disk leaves the old one.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let replaced = || {
-        let mut file = File::create(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        if let Ok(old) = fs::metadata(path) {
-            file.set_permissions(old.permissions())?;
-        }
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    };
-    replaced().inspect_err(|_| drop(fs::remove_file(&temporary)))
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    replaced_file::replace(path, text.as_bytes(), &options)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::state::{State, finished};
 use crate::output::{Color, Paint, one_line};
 use crate::report::{CheckResult, FailurePolicy, Status};
 use crate::sync::lock;
+use lbcf_serving::streams;
 use std::fmt::Debug;
 use std::io::{IsTerminal, Stderr, Write};
 use std::sync::{Mutex, MutexGuard};
@@ -43,10 +44,9 @@ impl Screen<Stderr> {
     /// `quiet`. `checks` is the number of checks that will run.
     pub fn on_stderr(checks: usize, quiet: bool, color: Color, policy: FailurePolicy) -> Self {
         let stderr = std::io::stderr();
-        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let mode = if quiet {
             ProgressMode::Quiet
-        } else if stderr.is_terminal() && !is_dumb {
+        } else if stderr.is_terminal() && !streams::is_dumb() {
             let columns = terminal_size::terminal_size_of(&stderr);
             // A full line would wrap, and redrawing clears one only.
             ProgressMode::Redrawn(

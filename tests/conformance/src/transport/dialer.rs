@@ -7,7 +7,7 @@ use crate::exchange::NoResponse;
 use axum::Router;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use lbcf_serving::client_stream::ClientStream;
+use lbcf_serving::client_stream::{ClientStream, localhost};
 use lbcf_serving::tls::{ClientTls, ClientTlsError};
 use lbcf_serving::watched_file::FileError;
 use rustls::ClientConfig;
@@ -72,7 +72,10 @@ async fn connect(
     port: u16,
     tls: Option<&(ServerName<'static>, Arc<ClientConfig>)>,
 ) -> Result<Stream, String> {
-    let tcp = TcpStream::connect((host, port)).await;
+    let tcp = match host {
+        "localhost" => TcpStream::connect(&localhost(port)[..]).await,
+        _ => TcpStream::connect((host, port)).await,
+    };
     let tcp = tcp.map_err(|error| format!("{host} port {port}: {error}"))?;
     // Requests are small, and Nagle's algorithm would only delay them.
     tcp.set_nodelay(true).ok();

@@ -1,6 +1,7 @@
 //! Files are whole or as they were; streams are written to.
 
 use super::*;
+use std::fs::File;
 
 struct Folder(tempfile::TempDir);
 
