@@ -156,7 +156,7 @@ mod tests {
     fn what_is_no_manifest_is_refused_with_the_reason() {
         for (text, problem) in [
             ("a: [", "line 1"),
-            ("- 1", "not a manifest"),
+            ("- 1", "must be an object with apiVersion and kind"),
             ("metadata: {name: a}", "apiVersion, kind"),
             (
                 "apiVersion: v1\nkind: Pod\n",

@@ -119,7 +119,7 @@ fn the_driver_is_started_and_stopped() {
     assert!(stdout.starts_with("LBCF conformance of "), "{stdout}");
     let report = std::fs::read_to_string(report.path()).unwrap();
     assert!(report.contains("<testsuites"), "{report}");
-    let (_, rest) = stdout.split_once("http://127.0.0.1:").unwrap();
+    let (_, rest) = stdout.split_once("http://localhost:").unwrap();
     let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
     assert!(std::net::TcpStream::connect(format!("127.0.0.1:{port}")).is_err());
 }
