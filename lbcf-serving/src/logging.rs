@@ -56,6 +56,8 @@ where
     let log = tracing_subscriber::fmt()
         .with_env_filter(parse(flag, filter)?)
         .with_writer(std::io::stderr)
+        // Else a line that cannot be written, as on a terminal that is closed, ends its task by a panic.
+        .log_internal_errors(false)
         .with_ansi(streams::has_color(&std::io::stderr()));
     match format {
         LogFormat::Text => log.fmt_fields(fields).try_init(),

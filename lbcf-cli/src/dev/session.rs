@@ -95,8 +95,10 @@ impl Session {
     /// Deletes what the driver was asked for. A driver that has ended is started for that.
     pub(super) async fn clean_up(&self, printer: &Printer) {
         let Some(client) = self.client() else { return };
-        // Without an answer there is nothing that could be deleted.
-        if in_the_cloud(&client).await.unwrap_or_default().is_empty() {
+        if in_the_cloud(&client)
+            .await
+            .is_ok_and(|found| found.is_empty())
+        {
             return;
         }
         printer.notice(

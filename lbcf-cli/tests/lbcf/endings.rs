@@ -1,9 +1,8 @@
 //! The ends of commands: by each signal, with a reader that is gone, and what they leave.
 
 use crate::dev::{example, load_balancer};
-use crate::process::{DEADLINE, Running, TempFile, lbcf, text, words};
+use crate::process::{DEADLINE, Running, TempFile, lbcf, skip, text, words};
 use lbcf_conformance::numbers::Numbers;
-use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -29,27 +28,24 @@ fn every_signal_ends_every_server() {
 }
 
 #[test]
-fn a_hangup_that_is_ignored_ends_nothing() {
-    let mut command = Command::new("sh");
-    let binary = env!("CARGO_BIN_EXE_lbcf");
-    let script = format!("trap '' HUP; exec {binary} mock-driver --listen 127.0.0.1:0");
-    command.args(["-c", &script]);
-    let mock = Running::of(command);
-    let url = mock.line_with("http://");
-    mock.signal("HUP");
-    // Signals that were sent before it are received before it.
-    let address = url.trim().trim_start_matches("http://");
-    let health = lbcf_conformance::transport::Transport::to_url;
-    assert!(
-        health(
-            url.trim(),
-            &lbcf_conformance::transport::Settings::default()
-        )
-        .is_ok()
-    );
-    assert!(TcpStream::connect(address).is_ok());
-    mock.signal("TERM");
-    assert_eq!(mock.wait().0, Some(0));
+#[cfg(target_os = "linux")]
+fn a_hangup_that_is_ignored_stays_ignored() {
+    for (trap, is_ignored) in [("trap '' HUP;", true), ("", false)] {
+        let binary = env!("CARGO_BIN_EXE_lbcf");
+        let script = format!("{trap} exec {binary} mock-driver --listen 127.0.0.1:0");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]);
+        let mock = Running::of(command);
+        mock.line_with("http://");
+        let status = std::fs::read_to_string(format!("/proc/{}/status", mock.id())).unwrap();
+        let mask = status
+            .lines()
+            .find_map(|line| line.strip_prefix("SigIgn:\t"));
+        let mask = u64::from_str_radix(mask.unwrap(), 16).unwrap();
+        // SIGHUP is the first signal.
+        assert_eq!(mask & 1 == 1, is_ignored, "{status}");
+        assert_eq!(mock.interrupt().0, Some(0));
+    }
 }
 
 #[test]
@@ -108,8 +104,8 @@ fn a_demo_that_nobody_reads_leaves_nothing_in_the_cloud_of_another_driver() {
     }
 }
 
-/// A session whose driver has created a load balancer, in a cloud that survives it.
-fn session(state: &TempFile, more: &str) -> Running {
+/// The arguments of a session with a load balancer, in a cloud that survives its driver.
+fn session_args(state: &TempFile, more: &str) -> Vec<String> {
     let binary = env!("CARGO_BIN_EXE_lbcf");
     let state = state.as_str();
     let driver = format!(
@@ -121,10 +117,47 @@ fn session(state: &TempFile, more: &str) -> Running {
         "20-load-balancer-new.yaml",
     ];
     let apply = examples.map(example).join(",");
-    let dev = Running::start(&["dev", "--exec", &driver, "--apply", &apply]);
+    ["dev", "--exec", &driver, "--apply", &apply]
+        .map(str::to_owned)
+        .into()
+}
+
+/// A session whose driver has created the load balancer.
+fn session(state: &TempFile, more: &str) -> Running {
+    let args = session_args(state, more);
+    let dev = Running::start(&args.iter().map(String::as_str).collect::<Vec<_>>());
     let created = dev.line_with("lb-00000001/lbl-00000001");
     assert!(created.contains("createLoadBalancer"), "{created}");
     dev
+}
+
+/// Runs a command on a terminal of its own, which closes when the load balancer is created.
+const ON_A_TERMINAL: &str = "
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+seen = b''
+while b'lb-00000001/lbl-00000001' not in seen:
+    seen += os.read(terminal, 65536)
+os.close(terminal)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+";
+
+#[test]
+fn dev_leaves_nothing_in_the_cloud_when_its_terminal_is_closed() {
+    let state = TempFile::new("state.json");
+    let mut command = Command::new("python3");
+    command.args(["-c", ON_A_TERMINAL, env!("CARGO_BIN_EXE_lbcf")]);
+    // Each line of the log is one that cannot be written.
+    command
+        .args(session_args(&state, ""))
+        .env("LBCF_LOG_LEVEL", "debug");
+    let Ok(status) = command.status() else {
+        return skip("a terminal that is closed, as python3 is not on the PATH");
+    };
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(kept(state.path()), [""; 0]);
 }
 
 #[test]
