@@ -1,7 +1,7 @@
 //! The ends of commands: by each signal, with a reader that is gone, and what they leave.
 
 use crate::dev::{example, load_balancer};
-use crate::process::{DEADLINE, Running, TempFile, lbcf, skip, text, words};
+use crate::process::{DEADLINE, Running, TempFile, lbcf, skip, text, with_hangup, words};
 use lbcf_conformance::numbers::Numbers;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,7 +17,7 @@ fn every_signal_ends_every_server() {
             "local-cluster --listen 127.0.0.1:0",
             "demo --driver-url http://127.0.0.1:1",
         ] {
-            let server = Running::start(&words(command));
+            let server = Running::of(with_hangup(&lbcf(&words(command))));
             server.line_with("http://127.0.0.1:");
             server.signal(signal);
             let (code, lines) = server.wait();
@@ -35,7 +35,7 @@ fn a_hangup_that_is_ignored_stays_ignored() {
         let script = format!("{trap} exec {binary} mock-driver --listen 127.0.0.1:0");
         let mut command = Command::new("sh");
         command.args(["-c", &script]);
-        let mock = Running::of(command);
+        let mock = Running::of(with_hangup(&command));
         mock.line_with("http://");
         let status = std::fs::read_to_string(format!("/proc/{}/status", mock.id())).unwrap();
         let mask = status
@@ -125,7 +125,8 @@ fn session_args(state: &TempFile, more: &str) -> Vec<String> {
 /// A session whose driver has created the load balancer.
 fn session(state: &TempFile, more: &str) -> Running {
     let args = session_args(state, more);
-    let dev = Running::start(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    let args: Vec<_> = args.iter().map(String::as_str).collect();
+    let dev = Running::of(with_hangup(&lbcf(&args)));
     let created = dev.line_with("lb-00000001/lbl-00000001");
     assert!(created.contains("createLoadBalancer"), "{created}");
     dev
@@ -133,9 +134,10 @@ fn session(state: &TempFile, more: &str) -> Running {
 
 /// Runs a command on a terminal of its own, which closes when the load balancer is created.
 const ON_A_TERMINAL: &str = "
-import os, pty, sys
+import os, pty, signal, sys
 pid, terminal = pty.fork()
 if pid == 0:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.execv(sys.argv[1], sys.argv[1:])
 seen = b''
 while b'lb-00000001/lbl-00000001' not in seen:

@@ -24,6 +24,20 @@ pub(crate) fn lbcf(args: &[&str]) -> Command {
     command
 }
 
+/// The command with a SIGHUP that ends it, also where the tests run under `nohup`, which has it ignored.
+pub(crate) fn with_hangup(command: &Command) -> Command {
+    let mut env = Command::new("env");
+    if cfg!(target_os = "linux") {
+        env.arg("--default-signal=HUP");
+    }
+    for (name, _) in command.get_envs() {
+        env.env_remove(name);
+    }
+    env.arg(command.get_program()).args(command.get_args());
+    env.stdin(Stdio::null());
+    env
+}
+
 /// The words of a command line that needs no quotes.
 pub(crate) fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
