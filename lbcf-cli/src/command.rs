@@ -111,7 +111,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
     match command {
         Command::Demo(args) => {
             let report = match demo::run(args).await {
-                // Nobody reads on, and what was created is deleted.
+                // The reader of the output has ended, as in `| head`. The demo has cleaned up.
                 Err(DemoError::Io(error)) if is_closed(&error) => return Ok(ExitCode::SUCCESS),
                 report => report?,
             };

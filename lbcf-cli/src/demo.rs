@@ -27,8 +27,8 @@ pub use report::{Report, StepReport};
 
 use environment::DemoEnvironment;
 use lbcf_serving::signals::Signals;
+use lbcf_serving::streams;
 use printer::Printer;
-use std::io::Write;
 
 /// Runs the demo and prints it.
 ///
@@ -74,7 +74,7 @@ async fn show(
     };
     if args.output == Output::Json {
         let json = serde_json::to_string_pretty(&report).map_err(std::io::Error::from)?;
-        writeln!(std::io::stdout(), "{json}")?;
+        streams::write(&format!("{json}\n"))?;
     }
     if !args.once && !report.interrupted {
         tokio::select! {

@@ -17,7 +17,7 @@ use printer::Printer;
 use session::Session;
 use std::error::Error;
 
-/// Runs until a signal, or until nobody reads the calls, and leaves nothing running, on disk or in the driver's cloud.
+/// Runs until a signal or until standard output is closed, and leaves nothing running, on disk or in the driver's cloud.
 pub(crate) async fn run(args: DevArgs) -> Result<(), Box<dyn Error>> {
     let mut signals = Signals::listen()?;
     let printer = Printer::new(args.output);

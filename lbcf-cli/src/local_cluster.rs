@@ -13,7 +13,7 @@ use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-/// Serves until Ctrl-C or SIGTERM. Prints the URL to stdout as soon as connections are accepted.
+/// Serves until a signal. Prints the URL to stdout as soon as connections are accepted.
 pub(crate) async fn run(args: LocalClusterArgs) -> Result<(), Box<dyn Error>> {
     let shutdown = lbcf_serving::signals::shutdown()?;
     let serving = args.serving()?;

@@ -24,7 +24,7 @@ pub(crate) struct MockCommandArgs {
     driver_name: Option<String>,
 }
 
-/// Serves until Ctrl-C, SIGTERM or a defect ends the driver. The cluster need not be there.
+/// Serves until a signal or a defect ends the driver. The cluster need not be there.
 pub(crate) async fn run(mut args: MockCommandArgs) -> Result<(), Box<dyn Error>> {
     if let Some(path) = &args.kubeconfig {
         let client = WatchedCluster::client(kubeconfig(path).await?)?;

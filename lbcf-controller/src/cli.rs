@@ -52,7 +52,7 @@ pub struct ControllerArgs {
     pub admission: AdmissionArgs,
 }
 
-/// Runs the controller until Ctrl-C or SIGTERM, and finishes reconciling what is in progress.
+/// Runs the controller until a signal asks it to end, and finishes reconciling what is in progress.
 ///
 /// # Errors
 /// [`CommandError`], if it cannot start or ends unexpectedly.
@@ -97,7 +97,7 @@ async fn run_until_stopped(args: ControllerArgs) -> Result<(), CommandError> {
 
 /// The LBCF controller: reconciles load balancers and backends by calling drivers
 ///
-/// Connects to the cluster of its kubeconfig or pod and runs until Ctrl-C or SIGTERM.
+/// Connects to the cluster of its kubeconfig or pod and runs until a signal asks it to end.
 #[derive(Debug, Parser)]
 #[command(name = crate::names::CONTROLLER, version)]
 struct LbcfController {

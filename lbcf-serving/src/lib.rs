@@ -6,6 +6,7 @@ pub mod body;
 #[cfg(feature = "client")]
 pub mod client_stream;
 pub mod duration;
+pub mod file_lock;
 #[cfg(feature = "flags")]
 pub mod flags;
 #[cfg(feature = "listener")]

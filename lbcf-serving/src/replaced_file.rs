@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The file at a path, with links followed, also one that leads to no file yet.
 ///
 /// # Errors
-/// The operating system's.
+/// The operating system's, such as that of a folder that may not be read.
 pub fn target(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => match fs::read_link(path) {
@@ -32,7 +32,8 @@ pub fn beside(path: &Path, ending: &str) -> PathBuf {
 /// is written, which is not atomic.
 ///
 /// # Errors
-/// The operating system's.
+/// The operating system's, such as that of a full disk; the file is then the old one, unless it had to be written
+/// itself.
 pub fn replace(path: &Path, contents: &[u8], options: &OpenOptions) -> io::Result<()> {
     let path = target(path)?;
     let new = beside(&path, &format!(".{}.tmp", std::process::id()));

@@ -40,7 +40,7 @@ impl Signals {
     /// Replaces the default action of Ctrl-C.
     ///
     /// # Errors
-    /// None.
+    /// Never: the handler is installed with the first wait.
     #[cfg(not(unix))]
     pub fn listen() -> io::Result<Self> {
         Ok(Self {})

@@ -5,17 +5,17 @@ use std::io::{self, ErrorKind, IsTerminal, Write as _};
 /// Writes a text to standard output.
 ///
 /// # Errors
-/// The system's, also when nobody reads on: [`is_closed`].
+/// The operating system's; for a closed pipe [`is_closed`] is true.
 pub fn write(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }
 
-/// Writes a text to standard output. That nobody reads it to its end, as in `| head`, is no error.
+/// Writes a text to standard output. A pipe that its reader closes before the end, as `head` does, is no error.
 ///
 /// # Errors
-/// The system's.
+/// The operating system's, such as that of a full disk.
 pub fn print(text: &str) -> io::Result<()> {
     match write(text) {
         Err(error) if !is_closed(&error) => Err(error),
@@ -23,7 +23,7 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// True if nobody reads what was written.
+/// True for an error of writing to a pipe that its reader has closed.
 #[must_use]
 pub fn is_closed(error: &io::Error) -> bool {
     error.kind() == ErrorKind::BrokenPipe

@@ -177,7 +177,7 @@ impl From<&MockDriverArgs> for Quotas {
     }
 }
 
-/// Serves until Ctrl-C, SIGTERM or a crash of the driver. The URL is the first line on standard
+/// Serves until a signal or a crash of the driver. The URL is the first line on standard
 /// output, written when connections are accepted; the only one without `--print-calls`.
 ///
 /// # Errors

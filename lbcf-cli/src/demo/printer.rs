@@ -3,7 +3,7 @@
 use super::args::Output;
 use super::load::TrafficReport;
 use super::report::{Report, StepReport};
-use lbcf_serving::streams::has_color;
+use lbcf_serving::streams::{self, has_color};
 use std::io::{Result, Write};
 use std::path::Path;
 
@@ -50,9 +50,7 @@ impl Printer {
         if !self.is_enabled {
             return Ok(());
         }
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{}", text.as_ref())?;
-        out.flush()
+        streams::write(&format!("{}\n", text.as_ref()))
     }
 
     pub(super) fn header(&self, introduction: &[String], kubeconfig: &Path) -> Result<()> {

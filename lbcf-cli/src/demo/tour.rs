@@ -290,7 +290,7 @@ pub(super) async fn set_up_again(
 
 /// Deletes what the demo asked another driver for.
 pub(super) async fn clean_up(environment: &mut DemoEnvironment, printer: &Printer) {
-    // Also when nobody reads on.
+    // A closed output must not stop the deletion.
     let say = |text: &str| drop(printer.line(text));
     say("deleting what the demo created; with a second Ctrl-C it is left behind");
     let silent = Printer::new(Output::Json);

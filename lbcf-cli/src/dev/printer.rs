@@ -2,6 +2,7 @@
 
 use super::args::Output;
 use lbcf_conformance::output::one_line;
+use lbcf_serving::streams;
 use mock_driver::JournalEntry;
 use std::io::{IsTerminal, Result, Write};
 
@@ -29,9 +30,7 @@ impl Printer {
             Output::Text => text(call),
             Output::Json => serde_json::to_string(call)?,
         };
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{line}")?;
-        out.flush()
+        streams::write(&format!("{line}\n"))
     }
 
     /// Something that has happened, with a word that says what kind of thing it is.

@@ -51,7 +51,7 @@ impl Session {
         printer: &Printer,
     ) -> Result<(), Box<dyn Error>> {
         let watched = watched(args)?;
-        // What changes from here on has changed.
+        // Taken before the files are read and the driver starts, so that no later change is missed.
         let changes = (Watch::new(look(&watched)), Watch::new(look_at(&args.apply)));
         let manifests = read_all(&args.apply).map_err(|problem| format!("--apply {problem}"))?;
         if let Some(command) = &args.exec {

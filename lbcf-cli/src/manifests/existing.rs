@@ -36,7 +36,7 @@ pub(crate) async fn objects_of<K: NamespacedKind>(client: &Client) -> Result<Vec
 /// deleted all of it.
 ///
 /// # Errors
-/// What is left.
+/// The objects that are left after the time to wait, or why the cluster did not list or delete them.
 pub(crate) async fn delete_load_balancers(client: &Client) -> Result<(), String> {
     delete_all::<Bind>(client).await?;
     delete_all::<BackendGroup>(client).await?;

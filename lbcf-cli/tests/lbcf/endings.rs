@@ -65,7 +65,7 @@ fn a_closed_pipe_is_the_end_of_the_output() {
         &new,
         &convert,
     ] {
-        // Nobody reads, from the beginning.
+        // The pipe is closed before the command starts.
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let output = lbcf(&words(command)).stdout(writer).output().unwrap();

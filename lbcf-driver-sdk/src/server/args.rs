@@ -43,7 +43,7 @@ pub struct ServerArgs {
 }
 
 impl ServerArgs {
-    /// Starts logging to standard error and serves the driver until SIGINT or SIGTERM. The URL is
+    /// Starts logging to standard error and serves the driver until SIGINT, SIGTERM, SIGHUP or SIGQUIT. The URL is
     /// the one line on standard output, written when connections are accepted. A process that has
     /// its own `tracing` subscriber keeps it.
     ///

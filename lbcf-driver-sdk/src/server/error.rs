@@ -71,7 +71,7 @@ pub enum ServerError {
     #[error("TLS cannot be set up: {0}")]
     Tls(#[source] rustls::Error),
     /// Signal handlers cannot be installed.
-    #[error("cannot wait for SIGINT and SIGTERM: {0}")]
+    #[error("cannot wait for signals: {0}")]
     Signals(#[source] io::Error),
     /// The URL cannot be written to standard output.
     #[error("cannot write the URL to standard output: {0}")]

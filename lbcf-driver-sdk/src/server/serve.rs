@@ -131,7 +131,7 @@ impl<D: Driver> Server<D> {
         listen(&settings, tls, surface, (ready, hooks)).await
     }
 
-    /// Binds and serves until SIGINT or SIGTERM; a second signal skips the graceful shutdown.
+    /// Binds and serves until SIGINT, SIGTERM, SIGHUP or SIGQUIT; a second signal skips the graceful shutdown.
     ///
     /// ```no_run
     /// # use lbcf_driver_sdk::Driver;

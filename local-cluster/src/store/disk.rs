@@ -13,9 +13,10 @@ mod log;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use lbcf_serving::file_lock::FileLock;
 use lbcf_serving::private_file;
 
-use self::lock::{Lock, WatchedFile};
+use self::lock::{WatchedFile, lock};
 pub(crate) use self::log::Unreadable;
 use self::log::{Contents, FILE, Log};
 use super::{DiskError, OpenError, Resource, Stored};
@@ -37,7 +38,7 @@ pub(super) struct Disk {
 struct Open {
     log: Log,
     file: WatchedFile,
-    _lock: Lock,
+    _lock: FileLock,
 }
 
 impl Disk {
@@ -45,7 +46,7 @@ impl Disk {
     pub(super) fn open(directory: &Path, first: u64) -> Result<(Self, Contents), OpenError> {
         // Its objects include Secrets.
         private_file::create_folder(directory)?;
-        let lock = Lock::take(directory)?;
+        let lock = lock(directory)?;
         let (path, old) = (directory.join(FILE), directory.join(OLD_FILE));
         if old.exists() && !path.exists() {
             return Err(OpenError::Format(format!(

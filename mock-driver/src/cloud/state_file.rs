@@ -3,9 +3,10 @@
 
 use crate::resources::CloudState;
 use crate::strict;
+use lbcf_serving::file_lock::FileLock;
 use lbcf_serving::private_file;
 use lbcf_serving::replaced_file::{beside, replace, target};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ const LONGEST: u64 = 256 << 20;
 #[derive(Debug)]
 pub(super) struct StateFile {
     path: PathBuf,
-    lock: File,
+    _lock: FileLock,
     saved: Option<CloudState>,
     /// Why the last change is not in the file.
     problem: Option<String>,
@@ -37,18 +38,16 @@ impl StateFile {
         let file = target(path).map_err(|error| at(error.to_string()))?;
         let lock = private_file::options().open(beside(&file, ".lock"));
         let lock = lock.or_else(|error| File::open(&file).map_err(|_| error));
-        let lock = lock.map_err(|error| at(error.to_string()))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self {
+        let lock = lock.and_then(FileLock::take);
+        let in_use = "is in use by another mock: stop that one, or choose another file";
+        match lock.map_err(|error| at(error.to_string()))? {
+            None => Err(at(in_use.to_owned())),
+            Some(lock) => Ok(Self {
                 path: file,
-                lock,
+                _lock: lock,
                 saved: None,
                 problem: None,
             }),
-            Err(TryLockError::Error(error)) => Err(at(error.to_string())),
-            Err(TryLockError::WouldBlock) => Err(at(
-                "is in use by another mock: stop that one, or choose another file".to_owned(),
-            )),
         }
     }
 
@@ -75,12 +74,5 @@ impl StateFile {
 
     pub(super) fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
-    }
-}
-
-impl Drop for StateFile {
-    fn drop(&mut self) {
-        // A child process inherits the open file until it executes its program.
-        let _ = self.lock.unlock();
     }
 }

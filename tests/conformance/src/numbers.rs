@@ -193,7 +193,7 @@ pub(crate) fn is_free(port: u16) -> bool {
         stream.and(probe(domain, address, Type::DGRAM)).is_ok()
     };
     let [v4, v6] = localhost(port);
-    // Where there is no IPv6, nobody is there.
+    // Without IPv6 on the machine no process can listen on that address.
     let has_v6 = probe(Domain::IPV6, localhost(0)[1], Type::STREAM).is_ok();
     is_free_at(Domain::IPV4, v4) && (!has_v6 || is_free_at(Domain::IPV6, v6))
 }

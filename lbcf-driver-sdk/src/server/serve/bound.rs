@@ -127,7 +127,7 @@ impl BoundServer {
         self.url.clone()
     }
 
-    /// Serves until SIGINT or SIGTERM; a second signal skips the graceful shutdown.
+    /// Serves until SIGINT, SIGTERM, SIGHUP or SIGQUIT; a second signal skips the graceful shutdown.
     ///
     /// # Errors
     /// [`ServerError::Signals`], when the signals cannot be handled.

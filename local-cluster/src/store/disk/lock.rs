@@ -1,34 +1,18 @@
 //! Locks a data directory, and detects a replaced database file.
 
-use std::fs::{self, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use lbcf_serving::file_lock::FileLock;
 use lbcf_serving::private_file;
 
 use crate::store::OpenError;
 
-/// The lock on a directory, until it is dropped or the process ends.
-#[derive(Debug)]
-pub(super) struct Lock(fs::File);
-
-impl Lock {
-    pub(super) fn take(directory: &Path) -> Result<Self, OpenError> {
-        let file = private_file::options().open(directory.join("lock"))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self(file)),
-            Err(TryLockError::WouldBlock) => Err(OpenError::InUse),
-            Err(TryLockError::Error(error)) => Err(error.into()),
-        }
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // A child process inherits the open file until it executes its program; without an explicit
-        // unlock the lock would last that long.
-        let _ = self.0.unlock();
-    }
+/// Locks a directory against other clusters.
+pub(super) fn lock(directory: &Path) -> Result<FileLock, OpenError> {
+    let file = private_file::options().open(directory.join("lock"))?;
+    FileLock::take(file)?.ok_or(OpenError::InUse)
 }
 
 /// A file that must not be replaced.
