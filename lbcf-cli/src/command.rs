@@ -1,7 +1,9 @@
 //! The command line: the subcommands and their exit codes.
 
 use crate::demo::DemoError;
-use crate::{convert, demo, dev, install, local_cluster, mock_driver, new, webhooks};
+use crate::{
+    completion, convert, demo, dev, inspect, install, local_cluster, mock_driver, new, webhooks,
+};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lbcf_controller::cli::LogArgs;
 use lbcf_serving::streams::{self, is_closed};
@@ -44,6 +46,13 @@ enum Command {
     MockDriver(Box<mock_driver::MockCommandArgs>),
     /// Run a small Kubernetes API, for kubectl and tests
     LocalCluster(Box<local_cluster::LocalClusterArgs>),
+    // Their help is that of the arguments.
+    Check(inspect::CheckArgs),
+    Why(inspect::WhyArgs),
+    Tree(inspect::TreeArgs),
+    Pause(inspect::PauseArgs),
+    /// Let the controller call drivers again for an object that was paused
+    Resume(inspect::PauseArgs),
     /// Print the CRDs, for `kubectl apply -f -`
     Crds,
     /// Print the admission webhook configurations, for `kubectl apply -f -`
@@ -62,13 +71,16 @@ enum Command {
 /// conformance run, 2 for errors.
 #[must_use]
 pub fn main() -> ExitCode {
+    if let Some(lines) = completion::of_kubectl(std::env::args(), &mut command()) {
+        return ExitCode::from(u8::from(streams::print(&lines).is_err()));
+    }
     let lbcf = Lbcf::from_arg_matches(&command().get_matches());
     let lbcf = lbcf.unwrap_or_else(|error| error.exit());
     let default_filter = match lbcf.command {
         // The demo causes failures on purpose and reports them itself.
         Command::Demo(_) => "error",
         // The reports contain what happens.
-        Command::Conformance(_) => "warn",
+        Command::Conformance(_) | Command::Check(_) | Command::Why(_) | Command::Tree(_) => "warn",
         // Until the controller runs, admission is not ready.
         Command::Dev(_) => "warn,lbcf_controller::admission=error",
         _ => "info",
@@ -119,6 +131,11 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         }
         Command::Dev(args) => dev::run(args).await?,
         Command::Conformance(args) => return Ok(lbcf_conformance::command::run(args).await),
+        Command::Check(args) => return inspect::run_check(args).await,
+        Command::Why(args) => return inspect::run_why(args).await,
+        Command::Tree(args) => return inspect::run_tree(args).await,
+        Command::Pause(args) => return inspect::run_pause(args, true).await,
+        Command::Resume(args) => return inspect::run_pause(args, false).await,
         Command::New(args) => new::run(args)?,
         Command::Controller(args) => {
             if let Err(error) = lbcf_controller::cli::run(*args).await {

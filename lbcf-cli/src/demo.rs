@@ -10,7 +10,6 @@ mod cloud_view;
 mod environment;
 mod examples;
 mod kubectl;
-mod load;
 mod maps;
 mod printer;
 mod profile;
@@ -21,7 +20,7 @@ mod tour;
 
 pub use crate::local_stack::StackError;
 pub use args::{DemoArgs, DemoError, Output};
-pub use load::TrafficReport;
+pub use mock_driver::TrafficReport;
 pub use profile::fixture::FixtureProblem;
 pub use report::{Report, StepReport};
 

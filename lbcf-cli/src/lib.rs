@@ -18,9 +18,11 @@
 //! ```
 
 mod command;
+mod completion;
 mod convert;
 pub mod demo;
 mod dev;
+mod inspect;
 mod install;
 mod local_cluster;
 mod local_stack;

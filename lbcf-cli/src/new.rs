@@ -1,15 +1,17 @@
 //! `lbcf new NAME`: a driver project that works from the start.
 //!
-//! The project is generated from `templates/driver/`. All arguments are validated before anything is
+//! The project is generated from `templates/`. All arguments are validated before anything is
 //! written, and the project is written completely or not at all.
 
 mod folder;
+mod language;
 mod name;
 mod project;
 mod sdk;
 
 use crate::shell;
 use clap::builder::RangedU64ValueParser;
+use language::{Kind, Language};
 use lbcf_controller::names::SYSTEM_NAMESPACE;
 use lbcf_serving::streams;
 use name::Name;
@@ -24,6 +26,14 @@ use std::path::{Path, PathBuf};
 pub(crate) struct NewArgs {
     /// Name of the project, of its image and of its Service, such as demo-driver
     name: Name,
+
+    /// Language of the driver
+    #[arg(long, value_enum, default_value_t = Language::Rust)]
+    lang: Language,
+
+    /// Stand-in that forwards connections until there is a real load balancer
+    #[arg(long, value_enum, default_value_t = Kind::Memory)]
+    kind: Kind,
 
     /// Folder to create; an existing one has to be empty [default: NAME in the current folder]
     #[arg(long, value_name = "DIR")]
@@ -51,6 +61,9 @@ pub(crate) fn run(args: NewArgs) -> Result<(), Box<dyn Error>> {
         .unwrap_or_else(|| PathBuf::from(args.name.as_str()));
     let target = folder::Target::check(&target)?;
     let sdk = match &args.sdk_path {
+        Some(_) if args.lang != Language::Rust => {
+            return Err("--sdk-path: only drivers in Rust have lbcf-driver-sdk".into());
+        }
         Some(path) => Sdk::checkout(path, target.path())?,
         None => Sdk::beside_this_program(target.path()).unwrap_or_else(Sdk::registry),
     };
@@ -59,6 +72,8 @@ pub(crate) fn run(args: NewArgs) -> Result<(), Box<dyn Error>> {
         name: args.name,
         namespace: args.namespace,
         port: args.port,
+        language: args.lang,
+        kind: args.kind,
         sdk,
     };
     target.write(&project.files())?;
@@ -69,22 +84,25 @@ pub(crate) fn run(args: NewArgs) -> Result<(), Box<dyn Error>> {
 /// The files to fill in, and the commands to run next.
 fn summary(project: &Project, folder: &Path) -> String {
     let folder = shell::quote(&folder.display().to_string());
+    let (language, name) = (project.language, project.name.to_string());
+    let sdk = match language {
+        Language::Rust => project.sdk.note() + "\n",
+        Language::Go | Language::Python | Language::Typescript => String::new(),
+    };
     format!(
         "\
 {folder}: a driver that works as it is, with a load balancer API in memory. Fill in:
-  src/fields.rs   the fields that users write, as types
-  src/driver.rs   the five functions of a driver
-  src/cloud.rs    the client of your load balancer's API
+{fill_in}
 `grep -rn FILL-IN {folder}` lists every place; its README.md explains the rest.
 {sdk}
-
 Next:
-  cd {folder} && cargo test
-  lbcf conformance run --exec 'target/debug/{name} --listen 127.0.0.1:{{port}} --cloud-file target/cloud-$PPID.json --observe'
-  lbcf dev --exec 'target/debug/{name} --listen 127.0.0.1:{{port}} --cloud-file target/cloud-$PPID.json --forward' --apply deploy/30-driver.yaml --apply deploy/example
+  cd {folder} && {test}
+  lbcf conformance run --exec '{command} --observe'
+  lbcf dev --exec '{command} --forward' --apply deploy/30-driver.yaml --apply deploy/example
   curl http://127.0.0.1:8888/   # in another terminal: a pod responds, through the load balancer
 ",
-        sdk = project.sdk.note(),
-        name = project.name,
+        fill_in = language.to_fill_in(),
+        test = language.test(&name),
+        command = language.command(&name),
     )
 }

@@ -22,6 +22,7 @@ pub mod names;
 mod object;
 pub(crate) mod placeholders;
 mod port;
+pub mod reasons;
 mod service_class;
 mod string_map;
 pub(crate) mod syntax;
@@ -39,7 +40,7 @@ pub use backend_record::{
 pub use bind::{
     Bind, BindEnsurePolicy, BindSpec, BindStatus, TargetLoadBalancer, TargetLoadBalancerStatus,
 };
-pub use condition::{Condition, ConditionStatus, Conditions, condition_types, reasons};
+pub use condition::{Condition, ConditionStatus, Conditions, condition_types};
 pub use crds::{crds, crds_yaml};
 pub use ensure_policy::{EnsurePolicy, EnsurePolicyType};
 pub use load_balancer::{LoadBalancer, LoadBalancerSpec, LoadBalancerStatus};

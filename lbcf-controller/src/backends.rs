@@ -28,4 +28,4 @@ pub(crate) use reconcile::reconcile;
 pub(crate) use service::{EndpointCandidates, SelectedService};
 pub(crate) use status::{OwnerKind, counted, write_counts};
 pub(crate) use verdict::reconcile_verdict;
-pub(crate) use whole::{fetch, is_backend_available};
+pub(crate) use whole::{fetch, is_backend_available, pod_of};

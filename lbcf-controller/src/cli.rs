@@ -10,7 +10,7 @@ mod log;
 mod work;
 
 pub use admission::AdmissionArgs;
-pub use cluster::{ClusterArgs, kubeconfig};
+pub use cluster::{ClusterArgs, kubeconfig, without_needless_proxy};
 pub use drivers::DriverArgs;
 pub use error::CommandError;
 pub use leader::LeaderArgs;
@@ -64,10 +64,9 @@ pub fn run(args: ControllerArgs) -> BoxFuture<'static, Result<(), CommandError>>
 async fn run_until_stopped(args: ControllerArgs) -> Result<(), CommandError> {
     let stop = lbcf_serving::signals::shutdown().map_err(CommandError::Signals)?;
     let mut options = args.work.options();
-    if let Some([of_system, of_tenants]) = args.drivers.clients()? {
-        options.driver_client = Some(of_system);
-        options.driver_client_of_tenants = Some(of_tenants);
-    }
+    let [of_system, of_tenants] = args.drivers.clients()?;
+    options.driver_client = Some(of_system);
+    options.driver_client_of_tenants = Some(of_tenants);
     let namespace = args.leader.namespace(&args.cluster);
     options.record_key = ObjectKey::new(namespace, names::RECORD_KEY_SECRET);
     options.leader_election = args.leader.election(&args.cluster, options.dry_run)?;

@@ -8,7 +8,7 @@ mod watches;
 mod writes;
 
 pub(crate) use events::{EventType, EventWriter, Recorder, Regarding};
-pub(crate) use wait::{Wait, WaitEvent, ready, some, stored_since};
+pub(crate) use wait::{Wait, WaitEvent, paused, ready, some, stored_since};
 pub(crate) use watched::FromWatched;
 pub(crate) use watches::{WATCHED_KINDS, watch};
 pub(crate) use writes::{GateCondition, RawList, WriteError, Writer};

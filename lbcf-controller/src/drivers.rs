@@ -10,11 +10,12 @@ pub(crate) use health::{DriverAbilities, DriverHealth, HealthResults};
 pub(crate) use one_call::AddressLocks;
 
 use crate::api::names::SYSTEM_NAMESPACE;
-use crate::api::{LoadBalancerDriver, ObjectKey, allowed, reasons};
+use crate::api::reasons::{self, ReportReason};
+use crate::api::{LoadBalancerDriver, ObjectKey, allowed};
 use crate::process::driver_addresses::DriverAddresses;
 use crate::process::leader::{LeaseGuard, NotLeading};
 use crate::process::lock::Mutex;
-use crate::process::metrics::{Metrics, Outcome};
+use crate::process::metrics::{Metrics, Outcome, Target};
 use crate::process::options::Options;
 use lbcf_driver_client::{CallError, DriverClient, HttpClient, InvalidUrl, Timeouts};
 use lbcf_driver_sdk::webhook::Webhook;
@@ -66,15 +67,37 @@ pub(crate) enum DriverError {
 
 impl DriverError {
     /// A condition's reason: the response is invalid, or there is none.
-    pub(crate) const fn reason(&self) -> &'static str {
+    pub(crate) const fn reason(&self) -> &'static ReportReason {
         match self {
             Self::Call {
                 source: CallError::Malformed(_) | CallError::TooLarge { .. },
                 ..
             } => reasons::INVALID_RESPONSE,
+            Self::Call {
+                source: CallError::Status { status, .. },
+                ..
+            } if is_not_served(*status) => reasons::WEBHOOK_NOT_SERVED,
             Self::Url { .. } | Self::Call { .. } | Self::NotLeading(_) => reasons::WEBHOOK_ERROR,
         }
     }
+
+    /// True if no driver got the call, so that it had no effect.
+    pub(crate) fn is_unreceived(&self) -> bool {
+        match self {
+            Self::Url { .. } => true,
+            Self::Call { source, .. } => match source {
+                CallError::NotSent(_) => true,
+                CallError::Status { status, .. } => is_not_served(*status),
+                source => source.is_connect(),
+            },
+            Self::NotLeading(_) => false,
+        }
+    }
+}
+
+/// True if no hook of a driver has this HTTP status: its server does not know the webhook.
+const fn is_not_served(status: u16) -> bool {
+    matches!(status, 404 | 405 | 501)
 }
 
 #[derive(Debug)]
@@ -176,6 +199,14 @@ impl Drivers {
         if called.contains(driver) {
             self.metrics
                 .webhook_called(driver, webhook, latency, outcome);
+        }
+    }
+
+    /// Measures the time until a backend of a driver was registered or deregistered, by its webhook.
+    pub(crate) fn reached(&self, driver: &ObjectKey, target: Target, took: Duration) {
+        let called = self.called.lock();
+        if called.contains(driver) {
+            self.metrics.reached(driver, target, took);
         }
     }
 
@@ -365,6 +396,7 @@ mod tests {
         let end_calls = || {
             for name in ["kept", "deleted"] {
                 drivers.measure(&driver(name), "healthz", Duration::ZERO, Outcome::Ok);
+                drivers.reached(&driver(name), Target::Registered, Duration::ZERO);
             }
             let nothing = Snapshot {
                 queue: Vec::new(),

@@ -19,6 +19,7 @@ mod look_up;
 mod multi_map;
 mod nodes;
 mod ownership;
+mod pause;
 mod pending;
 mod pods;
 mod record_events;

@@ -135,7 +135,7 @@ fn b11_b19_b37_b39_b44_conditions_and_reasons_have_the_originals_names() {
     ];
     let expected =
         "Creating CreateFailed Ensuring EnsureFailed WebhookError InvalidResponse OperationFailed";
-    assert_eq!(reasons.join(" "), expected);
+    assert_eq!(reasons.map(|it| &**it).join(" "), expected);
     let of_drivers = [
         reasons::INVALID_ARGUMENT,
         reasons::NOT_FOUND,

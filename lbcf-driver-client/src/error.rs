@@ -3,6 +3,8 @@
 use crate::causes::{BoxError, causes, chain};
 use crate::connector::{AddressRefused, ConnectTimeout};
 use crate::tls_problem::{self, TlsProblem};
+use ::http::Uri;
+use ::http::uri::Scheme;
 use lbcf_driver_sdk::wire::DecodeError;
 use lbcf_serving::tls::ClientTlsError;
 use lbcf_serving::watched_file::FileError;
@@ -103,8 +105,19 @@ impl CallError {
         match self {
             // Under TLS 1.3 this includes errors after the client's side of the handshake.
             Self::Tls { .. } => true,
-            Self::Unreachable(error) => is_connect(error.as_ref()),
+            Self::Unreachable(error) => error.is::<NoConnection>(),
             _ => false,
+        }
+    }
+
+    /// The error of a request to this URL.
+    pub(crate) fn of_request(url: &Uri, error: impl Into<BoxError>) -> Self {
+        match Self::broken(error) {
+            Self::Unreachable(source) if is_connect(source.as_ref()) => {
+                let address = address(url);
+                Self::Unreachable(Box::new(NoConnection { address, source }))
+            }
+            error => error,
         }
     }
 
@@ -126,6 +139,23 @@ impl CallError {
     pub(crate) fn not_sent(error: impl Into<BoxError>) -> Self {
         Self::NotSent(error.into())
     }
+}
+
+/// Connecting failed; names what the client connects to.
+#[derive(Debug, thiserror::Error)]
+#[error("{address}")]
+struct NoConnection {
+    address: String,
+    #[source]
+    source: BoxError,
+}
+
+/// Host and port, without the user and password that a URL may have.
+fn address(url: &Uri) -> String {
+    let host = url.host().unwrap_or_default();
+    let is_tls = url.scheme() == Some(&Scheme::HTTPS);
+    let port = url.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+    format!("{host}:{port}")
 }
 
 fn is_connect(error: &(dyn Error + Send + Sync + 'static)) -> bool {

@@ -3,6 +3,7 @@
 use crate::connector::{AddressCheck, Tcp, Within};
 use crate::error::{CallError, HttpClientError};
 use crate::exchange::ResponseLimits;
+use crate::proxy::Proxied;
 use crate::request_body::RequestBody;
 use crate::settings::HttpClientSettings;
 use crate::token::{self, Token};
@@ -54,7 +55,7 @@ struct Inner {
     addresses: AddressCheck,
 }
 
-type TlsPool = Client<Within<HttpsConnector<Tcp>>, RequestBody>;
+type TlsPool = Client<Within<HttpsConnector<Proxied<Tcp>>>, RequestBody>;
 
 /// In bytes; a system's CAs take a quarter of it.
 const MAX_CA_FILE: u64 = 1 << 20;
@@ -201,12 +202,13 @@ impl HttpClient {
         &self,
         request: Request<RequestBody>,
     ) -> Result<Response<Incoming>, CallError> {
+        let url = request.uri().clone();
         let response = if request.uri().scheme() == Some(&Scheme::HTTPS) {
             self.tls_pool().await?.request(request).await
         } else {
             self.0.plain.request(request).await
         };
-        response.map_err(CallError::broken)
+        response.map_err(|error| CallError::of_request(&url, error))
     }
 
     async fn tls_pool(&self) -> Result<TlsPool, CallError> {
@@ -222,7 +224,8 @@ impl HttpClient {
             return Ok(pool.clone());
         }
         let tcp = Tcp::new("https", Arc::clone(&self.0.addresses));
-        let connector = HttpsConnector::from((tcp, Arc::clone(&config)));
+        let proxied = Proxied::new(tcp, self.0.settings.proxies.clone());
+        let connector = HttpsConnector::from((proxied, Arc::clone(&config)));
         let pool = pooled(connector, &self.0.settings);
         *over_tls = Some((config, pool.clone()));
         Ok(pool)

@@ -1,5 +1,6 @@
 //! Setting up connections: trusted CAs, the client's certificate and token, and limits.
 
+use crate::proxy::Proxies;
 use lbcf_serving::secret::Secret;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -47,6 +48,9 @@ pub struct HttpClientSettings {
     pub token_file: Option<PathBuf>,
     /// Sends the token over plain http as well, where others on the network can read it (default: no).
     pub allow_token_over_http: bool,
+    /// The proxies between this client and drivers (default: none). The address of a driver that is reached by one is
+    /// the proxy's, also for [`HttpClient::with_address_check`](crate::HttpClient::with_address_check).
+    pub proxies: Proxies,
     /// The time that finding the driver's address, connecting and the TLS handshake may take together
     /// (default: as long as the call).
     pub connect_timeout: Option<Duration>,
@@ -72,6 +76,7 @@ impl Default for HttpClientSettings {
             token: None,
             token_file: None,
             allow_token_over_http: false,
+            proxies: Proxies::default(),
             connect_timeout: None,
             // Servers close idle connections, Node's after 5 s, and a request that is sent at that
             // moment fails.

@@ -7,6 +7,7 @@ mod files;
 mod limits;
 mod paths;
 mod pki;
+mod proxy;
 mod reload;
 mod sockets;
 mod tls;

@@ -14,7 +14,7 @@
 //! The servers run in processes of their own and take turns, so that other processes affect all of
 //! them. The ratios are medians over the rounds. Of the SDK to the handler by hand, the throughput
 //! must be at least 0.85 and the p99 latency at most 2; the throughput must be at least 1.6 of that of
-//! the driver in Go. The processor time per request varies less, and is only known on Linux.
+//! the driver in Go. The processor time per request, which varies less, and the peak of the memory are only known on Linux.
 
 // A benchmark prints its results.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -170,6 +170,16 @@ impl Server {
         let user: u64 = fields.next()?.parse().ok()?;
         let system: u64 = fields.next()?.parse().ok()?;
         Some(user + system)
+    }
+
+    /// The most memory that was resident, in kB.
+    fn peak_memory(&self) -> Option<u64> {
+        let id = self.process.as_ref()?.id();
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+        let peak = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))?;
+        peak.trim_end_matches("kB").trim().parse().ok()
     }
 }
 
@@ -394,12 +404,13 @@ async fn compare_under(load: Load, servers: &[Server], settings: &Settings) -> O
     for (server, rounds) in servers.iter().zip(&results) {
         let of = |what: fn(&Round) -> f64| median(rounds.iter().map(what));
         println!(
-            "{:>8}: {:.0} requests/s, p50 {:.0} us, p99 {:.0} us, processor time {:.1} us a request",
+            "{:>8}: {:.0} requests/s, p50 {:.0} us, p99 {:.0} us, processor time {:.1} us a request, memory {} kB",
             server.name,
             of(|round| round.requests_per_second),
             of(|round| micros(round.p50)),
             of(|round| micros(round.p99)),
             of(|round| round.processor_micros.unwrap_or(f64::NAN)),
+            server.peak_memory().unwrap_or_default(),
         );
     }
     for (server, rounds) in servers.iter().zip(&results).skip(1) {

@@ -61,10 +61,13 @@ pub(crate) fn usable(address: &str) -> Result<(), Rejection> {
     }
 }
 
-/// An IP address or a domain name.
+/// The IP address or the domain name of a server.
 fn is_host(text: &str) -> bool {
     let is_of_name = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '.';
-    text.parse::<IpAddr>().is_ok() || (!text.is_empty() && text.chars().all(is_of_name))
+    match text.parse::<IpAddr>() {
+        Ok(ip) => !ip.is_unspecified() && !ip.is_multicast(),
+        Err(_) => !text.is_empty() && text.chars().all(is_of_name),
+    }
 }
 
 /// The socket address of a target: that of a driver's JSON, or of text such as

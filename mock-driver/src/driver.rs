@@ -10,7 +10,7 @@ use crate::cloud::Cloud;
 use crate::drivers::{MockedDriver, ignore_not_found, listed, only, stay_registered};
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
 use crate::options::MockOptions;
-use crate::resources::{CloudError, Creation, Endpoint, Target};
+use crate::resources::{CloudError, Creation, Endpoint, SetAttributesError, Target};
 use crate::traffic::Draining;
 use futures::future::join_all;
 use lbcf_driver_sdk::fields::DriverSchemas;
@@ -59,9 +59,7 @@ impl Driver for ClbDriver {
             && old.is_prepaid() != attributes.is_prepaid()
         {
             let new = attributes.charge_type.unwrap_or_default();
-            return Err(Rejection::new(format!(
-                "attributes.chargeType: {new:?}: a load balancer cannot change from or to \"PREPAID\""
-            )));
+            return Err(SetAttributesError::ChargeType(new).into());
         }
         if let LbSpec::Existing(lb_info) = request.lb_spec {
             match self.cloud.find(&lb_info.into()) {
@@ -123,7 +121,7 @@ impl Driver for ClbDriver {
         if let Some(lb_info) = request.lb_info {
             ignore_not_found(cloud.release(&request.record_id, &lb_info.into()))?;
         } else if let Some(token) = creation_token(&request.record_id) {
-            // Deleted before createLoadBalancer has returned an identity. What it has begun is
+            // The controller has no identity: none was returned, or the response was lost. What was begun is
             // found by its token.
             cloud.cancel(&token)?;
         }

@@ -3,7 +3,9 @@
 use crate::cloud::Cloud;
 use crate::options::MockOptions;
 use crate::resources::azure::AzureError;
-use crate::resources::{BindError, CloudError, CreateError, NotFound, TooManyTargets, Unavailable};
+use crate::resources::{
+    BindError, CloudError, CreateError, NotFound, SetAttributesError, TooManyTargets, Unavailable,
+};
 use lbcf_driver_sdk::fields::Fields;
 use lbcf_driver_sdk::webhook::{KubernetesObject, ListedBackend, StringMap};
 use lbcf_driver_sdk::{Driver, HookError, Reason, fields};
@@ -98,6 +100,15 @@ impl Refusal for BindError {
         Some(match self {
             Self::NotFound(_) => Reason::NotFound,
             Self::Quota(_) => Reason::QuotaExceeded,
+        })
+    }
+}
+
+impl Refusal for SetAttributesError {
+    fn reason(&self) -> Option<Reason> {
+        Some(match self {
+            Self::NotFound(_) => Reason::NotFound,
+            Self::ChargeType(_) => Reason::InvalidArgument,
         })
     }
 }

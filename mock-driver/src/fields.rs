@@ -10,7 +10,9 @@
 //! misspelling of a known one are rejected.
 
 use crate::checked::{checked, whole};
-use crate::resources::{Endpoint, ListenerProtocol, LoadBalancerType, NewLoadBalancer, Rule};
+use crate::resources::{
+    Endpoint, ListenerProtocol, LoadBalancerType, NewLoadBalancer, Rule, is_prepaid,
+};
 use lbcf_driver_sdk::fields;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::de::IntoDeserializer;
@@ -221,7 +223,7 @@ impl Attributes {
     #[must_use]
     pub fn is_prepaid(&self) -> bool {
         let charge_type = self.charge_type.as_deref();
-        charge_type.is_some_and(|text| text.eq_ignore_ascii_case("PREPAID"))
+        charge_type.is_some_and(is_prepaid)
     }
 }
 

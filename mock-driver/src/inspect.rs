@@ -87,6 +87,8 @@ endpoints! {
     get "/fault" => switches::outage: "Whether the cloud's API is unavailable", returns switches::Fault;
     post "/fault" => switches::set_outage: "Starts or ends an outage of the cloud's API",
         reads switches::Fault, returns switches::Fault;
+    post "/load" => switches::set_load: "Sends requests to the listeners, or ends that",
+        reads switches::LoadRate;
     post "/restart" => switches::restart: "Kills the driver and starts it again", returns RestartReport;
     get "/openapi.json" => document: "This document";
 }

@@ -63,6 +63,7 @@
 //! | `GET /_mock/state` | everything that the cloud holds; `PUT` replaces it |
 //! | `DELETE /_mock/loadbalancers/{id}` | restores the initial state of one instance: mostly, that it does not exist |
 //! | `GET /_mock/loadbalancers` | the load balancers, and with [`Traffic`] where they listen and what they have served; `/{id}` is one of them |
+//! | `POST /_mock/load` | `{"rate":25}`: with [`Traffic`], sends at most that many requests a second to the listeners, until `{"rate":0}` |
 //! | `GET /_mock/differences` | what differs between the cloud and the cluster of [`MockOptions::cluster`]; 404 without one, 503 while it cannot be read |
 //! | `GET /_mock/observe` | the load balancers of LBCF, by the identities that the controller stores |
 //! | `GET /_mock/requests` | the last webhook calls; `?webhook=`, `?recordID=`, `?loadBalancer=`, `?address=`, `?status=` with `*` and `?`, `?fault=true`, `?since=`, `?bodies=true` |
@@ -73,7 +74,7 @@
 //! | `GET`, `POST`, `PUT`, `DELETE /_mock/faults` | lists, adds, replaces and removes [fault rules](#faults); `DELETE /_mock/faults/{id}` removes one |
 //! | `POST /_mock/creations/release` | completes creations that are held, all or `{"recordID":""}` or `{"lbID":""}` |
 //! | `POST /_mock/clock/advance` | `{"seconds":60}`: moves the cloud's time forward; `GET /_mock/clock` shows it |
-//! | `POST /_mock/reset` | restores the initial state of the cloud and the fault rules of the start, and ends an outage |
+//! | `POST /_mock/reset` | restores the initial state of the cloud and the fault rules of the start, and ends an outage and requests |
 //! | `POST /_mock/observe/foreign` | binds a backend that LBCF has not registered: `{"lbInfo":{},"addr":""}` |
 //! | `POST /_mock/observe/unbind` | unbinds a backend behind the driver's back: the same body |
 //! | `POST /_mock/observe/attributes` | replaces attributes behind the driver's back: `{"lbInfo":{},"attributes":{}}` |
@@ -127,6 +128,7 @@ mod fields;
 mod glob;
 mod inspect;
 mod journal;
+mod load;
 mod metrics;
 mod middleware;
 mod no_answer;
@@ -155,6 +157,7 @@ pub use faults::{
 pub use fields::{Attributes, Domain, LbInfo, LbSpec, NewLbSpec, Parameters, UrlPath, Weight};
 pub use glob::Glob;
 pub use journal::{JournalEntry, WebhookCalls};
+pub use load::{LoadGenerator, TrafficReport};
 pub use middleware::Middleware;
 pub use observe::{Observation, ObservedBackend, ObservedLoadBalancer};
 pub use options::MockOptions;
@@ -162,7 +165,8 @@ pub use resources::{
     AddListenerError, BindError, CloudError, CloudState, CreateError, Creation, CreationPace,
     CreationStage, CreationState, Endpoint, Ids, Incidental, ListenerProtocol, ListenerState,
     LoadBalancerState, LoadBalancerType, NewLoadBalancer, NotFound, QuotaExceeded, Quotas, Rule,
-    RuleState, StateVersion, Target, TargetGroupState, TargetState, TooManyTargets, Unavailable,
+    RuleState, SetAttributesError, StateVersion, Target, TargetGroupState, TargetState,
+    TooManyTargets, Unavailable,
 };
 pub use router::{router, router_with};
 pub use server::MockServer;

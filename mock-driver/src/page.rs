@@ -5,6 +5,7 @@
 
 mod azure;
 mod calls;
+mod chart;
 mod differences;
 mod load_balancers;
 mod switches;
@@ -44,17 +45,14 @@ struct Shown {
 }
 
 async fn show(State(Shown { cloud, cluster }): State<Shown>) -> impl IntoResponse {
-    let mut sections = vec![(
-        "load-balancers",
-        "Load balancers",
-        load_balancers::list(&cloud),
-    )];
+    let load_balancers = load_balancers::list(&cloud);
+    let mut sections = vec![
+        ("load-balancers", "Load balancers", load_balancers),
+        ("requests", "Requests", chart::list(&cloud)),
+    ];
     if let Some(cluster) = cluster {
-        sections.push((
-            "differences",
-            "Cluster and cloud",
-            differences::show(&*cluster, &cloud),
-        ));
+        let differences = differences::show(&*cluster, &cloud);
+        sections.push(("differences", "Cluster and cloud", differences));
     }
     sections.extend([
         ("switches", "Faults", switches::show(&cloud)),

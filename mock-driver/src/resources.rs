@@ -19,12 +19,12 @@ pub use document::{
 };
 pub use endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
 pub use error::{
-    AddListenerError, BindError, CloudError, CreateError, NotFound, QuotaExceeded, TooManyTargets,
-    Unavailable,
+    AddListenerError, BindError, CloudError, CreateError, NotFound, QuotaExceeded,
+    SetAttributesError, TooManyTargets, Unavailable,
 };
 pub use incidental::Incidental;
 pub use load_balancer::Target;
-pub(crate) use load_balancer::TargetGroup;
+pub(crate) use load_balancer::{TargetGroup, is_prepaid};
 pub(crate) use model::Model;
 pub(crate) use quota::QuotaUse;
 pub use quota::Quotas;

@@ -20,12 +20,15 @@ mod relay;
 mod schedule;
 mod table;
 mod tcp;
+mod timeline;
 mod udp;
 mod view;
 
 pub use address::{AddressMode, PORT_OFFSET};
+pub(crate) use counts::SECONDS;
 pub use counts::TrafficCounts;
 pub use options::TrafficOptions;
 pub(crate) use plane::{DataPlane, Draining};
+pub(crate) use timeline::{NOT_SERVED, TargetHistory, Timeline};
 pub(crate) use view::TrafficTotal;
 pub use view::{BackendTraffic, ListenerTraffic, LoadBalancerTraffic};

@@ -330,8 +330,9 @@ async fn dlb_01_to_04_deleting_what_does_not_exist_succeeds() {
         json!({"lbID": "lb-00000001", "lblID": "lbl-wrong"}),
         json!({"lbID": "lb-00000001"}),
     ] {
-        // Even for the same object: its identity was returned, so its requests carry lbInfo.
-        mock.succ("deleteLoadBalancer", delete("1", other)).await;
+        // Without lbInfo, it is about what this object has created.
+        let object = if other["lbID"].is_string() { "1" } else { "2" };
+        mock.succ("deleteLoadBalancer", delete(object, other)).await;
         assert_eq!(mock.cloud.state(), with_it);
     }
     for _ in 0..2 {
@@ -339,6 +340,16 @@ async fn dlb_01_to_04_deleting_what_does_not_exist_succeeds() {
             .await;
         assert_eq!(mock.cloud.state(), before);
     }
+}
+
+#[tokio::test]
+async fn dlb_07_what_an_object_has_created_is_deleted_without_lb_info() {
+    let mock = Mock::new();
+    let before = mock.cloud.state().load_balancers;
+    mock.succ("createLoadBalancer", create("1", order())).await;
+    mock.succ("deleteLoadBalancer", delete("1", Value::Null))
+        .await;
+    assert_eq!(mock.cloud.state().load_balancers, before);
 }
 
 #[tokio::test]

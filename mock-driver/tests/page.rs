@@ -1,6 +1,7 @@
 //! The page at `/`.
 
 use crate::support::{Mock, backend, create, order, sample};
+use crate::traffic::until;
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use axum::response::Response;
@@ -115,6 +116,8 @@ async fn faults_in_force_and_what_they_did_are_shown() {
 async fn markup_in_every_field_is_shown_as_text() {
     let evil = "\"><script>alert(1)</script>'&";
     let mock = Mock::new();
+    // The chart shows addresses, too.
+    let _traffic = Traffic::start(&mock.cloud, TrafficOptions::default());
     let mut order = order();
     order["lbVpcID"] = json!(evil);
     let mut create = create(evil, order);
@@ -139,6 +142,7 @@ async fn markup_in_every_field_is_shown_as_text() {
     );
     endpoint.unwrap();
     let page = page(&mock).await;
+    assert!(page.contains("<svg"), "{page}");
     assert!(!page.contains("<script>"), "{page}");
     let escaped = "&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;";
     // The network, token, attribute, address, recordIDs, rule and message.
@@ -329,6 +333,51 @@ async fn with_traffic_it_shows_where_load_balancers_listen_and_what_they_serve()
     for part in [place.as_str(), "<th>Served</th>", "data-count=\"0\""] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
+}
+
+#[tokio::test]
+async fn a_switch_sends_requests_to_listeners_with_traffic_alone() {
+    let mock = Mock::new();
+    let send = async |rate: u32| mock.post("load", json!({"rate": rate})).await;
+    assert!(page(&mock).await.contains("do not listen"));
+    assert_eq!(send(5).await.0, StatusCode::BAD_REQUEST);
+    let _traffic = Traffic::start(&mock.cloud, TrafficOptions::default());
+    let is_on = async || {
+        let page = page(&mock).await;
+        let button = page
+            .split("id=\"load-100\"")
+            .nth(1)
+            .unwrap()
+            .split('>')
+            .next();
+        button.unwrap().contains("aria-checked=\"true\"")
+    };
+    let (status, error) = send(101).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert!(
+        error["error"].as_str().unwrap().contains("rate: 101: "),
+        "{error}"
+    );
+    assert!(!is_on().await);
+    // Of the three listeners, one has a backend, which refuses.
+    let refusing = backend(&sample(), "127.0.0.1:1", json!({}));
+    mock.succ("ensureBackend", refusing).await;
+    assert_eq!(send(100).await.1["rate"], 100);
+    assert!(is_on().await);
+    until(
+        "what failed is shown, of the backend and of all",
+        async || {
+            let page = page(&mock).await;
+            let words = page.split("desc>").nth(1).unwrap_or_default().to_owned();
+            words.contains("▲ registered with weight 100 at ") && !words.contains(" 0 failed")
+        },
+    )
+    .await;
+    let counts = |id: &str| mock.cloud.traffic()[id].counts.connections;
+    assert_eq!((counts("lb-foo"), counts("lb-bar")), (0, 0));
+    assert!(counts("lb-1234") > 0);
+    mock.post("reset", json!({})).await;
+    assert!(!is_on().await);
 }
 
 #[tokio::test]

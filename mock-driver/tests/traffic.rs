@@ -7,3 +7,5 @@ mod drain;
 mod lab;
 mod requests;
 mod streams;
+
+pub(crate) use lab::until;

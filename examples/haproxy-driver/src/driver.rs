@@ -9,7 +9,7 @@ use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
     GenerateBackendAddr, ListBackends, ListedBackend,
 };
-use lbcf_driver_sdk::webhook::{self, StringMap};
+use lbcf_driver_sdk::webhook::{self, Protocol, StringMap};
 use lbcf_driver_sdk::{Driver, HookError, Reason};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -208,10 +208,22 @@ impl Driver for HaproxyDriver {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<SocketAddr, HookError> {
-        request.target()?.socket_addr()
+        let target = request.target()?;
+        if target.protocol != Protocol::Tcp {
+            let (port, protocol) = (target.port, target.protocol);
+            let message = format!("port {port} is {protocol}: only TCP can be balanced");
+            return Err(HookError::new(Reason::InvalidArgument, message));
+        }
+        target.socket_addr()
     }
 
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
+        let server = request.backend_addr;
+        // One without a port would keep HAProxy from loading the files of all load balancers.
+        if server.port() == 0 || server.ip().is_unspecified() || server.ip().is_multicast() {
+            let problem = format!("backendAddr: {server}: not the address of a server");
+            return Err(HookError::new(Reason::InvalidArgument, problem));
+        }
         let changes = self.changes.lock().await;
         let old = self.get(&request.lb_info).await?;
         let mut wanted = old.clone();
@@ -219,9 +231,8 @@ impl Driver for HaproxyDriver {
             parameters: request.parameters,
             record_id: Some(request.record_id),
         };
-        wanted.servers.insert(request.backend_addr, member);
-        let (dry_run, server) = (request.dry_run, Some(request.backend_addr));
-        let put = self.put(changes, Some(&old), &wanted, server, dry_run);
+        wanted.servers.insert(server, member);
+        let put = self.put(changes, Some(&old), &wanted, Some(server), request.dry_run);
         put.await?;
         Ok(StringMap::new())
     }

@@ -1,9 +1,9 @@
 //! The text output of the demo.
 
 use super::args::Output;
-use super::load::TrafficReport;
 use super::report::{Report, StepReport};
 use lbcf_serving::streams::{self, has_color};
+use mock_driver::TrafficReport;
 use std::io::{Result, Write};
 use std::path::Path;
 

@@ -3,7 +3,6 @@
 use super::args::Output;
 use super::environment::DemoEnvironment;
 use super::examples::{EXISTING_LOAD_BALANCER, LOAD_BALANCER_NAME, NAMESPACE};
-use super::load::{LoadGenerator, TrafficReport};
 use super::maps::in_words;
 use super::printer::Printer;
 use super::profile::Profile;
@@ -13,6 +12,7 @@ use super::steps::{
     bind, load_balancer, outages, parameters, pods, rollout, static_addresses, teardown,
 };
 use futures::future::LocalBoxFuture;
+use mock_driver::{Cloud, LoadGenerator, TrafficReport};
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::time::Instant;
@@ -238,10 +238,26 @@ impl Tour<'_> {
         // With a single pod, requests fail whenever that is not registered.
         if step.id == REGISTER && self.scenario.pods.len() > 1 {
             let cloud = environment.forwarding_cloud();
-            self.load = cloud.and_then(LoadGenerator::start);
+            self.load = cloud.and_then(requests);
         }
         Ok(())
     }
+}
+
+/// The paths of requests: most take no time, and some are always being answered, so that a backend is never
+/// removed while nothing is open on it.
+const PATHS: [&str; 2] = ["/", "/slow?ms=100"];
+/// The most requests in a second.
+const RATE: u32 = 1600;
+
+/// Sends requests to the load balancer that has backends, if there is one, while the tour changes everything
+/// behind it.
+fn requests(cloud: &Cloud) -> Option<LoadGenerator> {
+    let traffic = cloud.traffic().into_values();
+    let mut listeners = traffic.flat_map(|load_balancer| load_balancer.listeners);
+    let addr = listeners.find(|it| !it.backends.is_empty())?.listens?;
+    let request = move |client: usize| Some((addr, PATHS[client % PATHS.len()].to_owned()));
+    Some(LoadGenerator::start(RATE, request))
 }
 
 /// Creates everything again, for the user to try kubectl.
@@ -274,7 +290,7 @@ pub(super) async fn set_up_again(
         let url = &scenario.environment.driver_url;
         printer.line(format!("  curl {url}/_mock/state"))?;
         printer.line(format!(
-            "Or open {url}/ in a browser: the cloud, its calls, and switches for faults."
+            "Or open {url}/ in a browser: the cloud, its calls, and switches for requests and faults."
         ))?;
     }
     if let Some(cloud) = scenario.environment.forwarding_cloud() {

@@ -23,8 +23,9 @@ pub(crate) struct DevArgs {
     #[arg(long, value_name = "PATH", value_delimiter = ',')]
     pub(super) apply: Vec<PathBuf>,
 
-    /// Start the driver again when one of these files changes [default: the program of --exec, if its path is given]
-    #[arg(long, value_name = "FILE", value_delimiter = ',', requires = "exec")]
+    /// Start the driver again when one of these files changes, or one in these folders that Git would not ignore
+    /// [default: the program or the source files that --exec runs]
+    #[arg(long, value_name = "PATH", value_delimiter = ',', requires = "exec")]
     pub(super) watch: Vec<PathBuf>,
 
     /// Write the kubeconfig to this file [default: a temporary file]

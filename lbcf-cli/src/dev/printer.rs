@@ -1,36 +1,59 @@
 //! The output of `lbcf dev`: calls on standard output, everything else on standard error.
 
 use super::args::Output;
+use super::proxy::UNREACHABLE;
 use lbcf_conformance::output::one_line;
 use lbcf_serving::streams;
 use mock_driver::JournalEntry;
+use std::cell::Cell;
 use std::io::{IsTerminal, Result, Write};
 
 #[derive(Debug)]
 pub(super) struct Printer {
     output: Output,
+    /// The driver that the session has not started itself.
+    driver_url: Option<String>,
+    is_unreachable: Cell<bool>,
 }
 
 impl Printer {
-    pub(super) fn new(output: Option<Output>) -> Self {
+    pub(super) fn new(output: Option<Output>, driver_url: Option<&str>) -> Self {
         let by_default = match std::io::stdout().is_terminal() {
             true => Output::Text,
             false => Output::Json,
         };
         Self {
             output: output.unwrap_or(by_default),
+            driver_url: driver_url.map(str::to_owned),
+            is_unreachable: Cell::default(),
         }
     }
 
     /// # Errors
     /// Standard output is closed.
     pub(super) fn call(&self, call: &JournalEntry) -> Result<()> {
+        let is_unreachable = call.http_status == Some(UNREACHABLE.as_u16());
+        if self.is_unreachable.replace(is_unreachable) != is_unreachable {
+            self.reachability(call, is_unreachable);
+        }
         let line = match self.output {
+            Output::Text if is_unreachable => return Ok(()),
             Output::Text if call.webhook == "healthz" && call.status == "Succ" => return Ok(()),
             Output::Text => text(call),
             Output::Json => serde_json::to_string(call)?,
         };
         streams::write(&format!("{line}\n"))
+    }
+
+    /// One line, although every call is repeated. What a session has started itself is reported by its process.
+    fn reachability(&self, call: &JournalEntry, is_unreachable: bool) {
+        let Some(url) = &self.driver_url else { return };
+        if !is_unreachable {
+            return self.notice("ready", "the driver responds again");
+        }
+        let why = one_line(&call.msg);
+        let help = format!("start it at {url}, or name its address by --driver-url");
+        self.notice("error", format!("{why}; {help}"));
     }
 
     /// Something that has happened, with a word that says what kind of thing it is.

@@ -19,6 +19,8 @@ use tokio::task::JoinSet;
 
 /// The limit of a request, in bytes: a controller sends whole pods.
 const LONGEST: usize = 32 << 20;
+/// The status of a call that has no connection to the driver.
+pub(super) const UNREACHABLE: StatusCode = StatusCode::BAD_GATEWAY;
 /// Longer than any webhook may take.
 const TIMEOUT: Duration = Duration::from_secs(65);
 
@@ -104,7 +106,8 @@ async fn forward(
             let json = [(header::CONTENT_TYPE, "application/json")];
             (status, json, response.body).into_response()
         }
-        Err(why) => error(StatusCode::BAD_GATEWAY, why.to_string()),
+        Err(why) if why.is_connect() => error(UNREACHABLE, why.to_string()),
+        Err(why) => error(StatusCode::GATEWAY_TIMEOUT, why.to_string()),
     }
 }
 

@@ -1,34 +1,30 @@
 //! A session from its start to its end.
 
+use super::applier::{Applier, BACKOFF, DRIVER_KIND, Waiting};
 use super::args::DevArgs;
 use super::printer::Printer;
 use super::proxy::{ProxiedDriver, Proxy};
-use super::watch::{LOOK_INTERVAL, Look, Watch, look, program};
+use super::sources::Sources;
+use super::watch::Watch;
 use crate::local_stack::{LocalStack, has_loopback_addresses};
-use crate::manifests::{
-    Manifest, NotApplied, apply_any, delete_load_balancers, files, in_the_cloud, parse, read_all,
-    read_each,
-};
+use crate::manifests::{Manifest, delete_load_balancers, files, in_the_cloud, read_all, read_each};
 use crate::shell;
 use kube::Client;
 use lbcf_conformance::driver::Exec;
-use lbcf_controller::{Announced, Backoff, DriverAddresses, Options};
-use std::cell::RefCell;
+use lbcf_controller::{Announced, DriverAddresses, Options};
+use mock_driver::JournalEntry;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::pin::pin;
 use std::time::Duration;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
-/// The time that the driver may take until it responds.
+/// The time after which a driver that does not respond is reported.
 const START: Duration = Duration::from_secs(30);
-/// The delays after failures, of the controller and of manifests: prompt, but readable.
-const BACKOFF: Backoff = Backoff {
-    min: Duration::from_secs(1),
-    step: Duration::from_secs(1),
-    max: Duration::from_secs(10),
-};
+/// The time between two looks at the driver's process.
+const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The parts that have been started so far. Dropping it kills the driver and removes the kubeconfig, too, but gives the driver
 /// no time.
@@ -50,9 +46,9 @@ impl Session {
         args: &DevArgs,
         printer: &Printer,
     ) -> Result<(), Box<dyn Error>> {
-        let watched = watched(args)?;
-        // Taken before the files are read and the driver starts, so that no later change is missed.
-        let changes = (Watch::new(look(&watched)), Watch::new(look_at(&args.apply)));
+        let sources = Sources::of(args)?;
+        // Begun before the files are read and the driver starts, so that no later change is missed.
+        let changes = changes(&sources, &args.apply)?;
         let manifests = read_all(&args.apply).map_err(|problem| format!("--apply {problem}"))?;
         if let Some(command) = &args.exec {
             self.driver = Some(Exec::start_shown(command)?);
@@ -73,17 +69,15 @@ impl Session {
         stack
             .start_controller(options(&manifests, &proxy.url))
             .await?;
-        introduce(printer, &url, stack, &watched);
+        introduce(printer, &url, stack, &sources.describe());
         let work = Work {
             args,
             printer,
-            client,
-            own: own_driver(&proxy.url)?,
             driver: self.driver.as_ref(),
             proxied: proxy.driver.clone(),
-            applied: RefCell::default(),
+            applier: Applier::new(printer, client, &proxy.url, of_user.is_none())?,
         };
-        let mut work = Box::pin(work.run(manifests, &watched, changes));
+        let mut work = Box::pin(work.run(manifests, changes));
         loop {
             tokio::select! {
                 call = proxy.calls.next() => printer.call(&call)?,
@@ -93,12 +87,9 @@ impl Session {
     }
 
     /// Deletes what the driver was asked for. A driver that has ended is started for that.
-    pub(super) async fn clean_up(&self, printer: &Printer) {
+    pub(super) async fn clean_up(&mut self, printer: &Printer) {
         let Some(client) = self.client() else { return };
-        if in_the_cloud(&client)
-            .await
-            .is_ok_and(|found| found.is_empty())
-        {
+        if self.left().await.is_empty() {
             return;
         }
         printer.notice(
@@ -111,24 +102,30 @@ impl Session {
                 Err(problem) => Err(problem.to_string()),
             };
             if let Err(problem) = started {
-                printer.notice("error", format!("the driver does not start: {problem}"));
-                return self.report_left(printer).await;
+                return printer.notice("error", format!("the driver does not start: {problem}"));
             }
             self.proxy.iter().for_each(|proxy| proxy.driver.restarted());
         }
-        if let Err(problem) = delete_load_balancers(&client).await {
+        let mut deleted = pin!(delete_load_balancers(&client));
+        let deleted = loop {
+            tokio::select! {
+                biased;
+                Some(call) = next_call(&mut self.proxy) => drop(printer.call(&call)),
+                deleted = &mut deleted => break deleted,
+            }
+        };
+        if let Err(problem) = deleted {
             printer.notice("error", problem);
         }
     }
 
-    /// Says what stays in the driver's cloud.
-    pub(super) async fn report_left(&self, printer: &Printer) {
-        let Some(client) = self.client() else { return };
-        let left = in_the_cloud(&client).await.unwrap_or_default();
-        if !left.is_empty() {
-            let left = format!("in the driver's cloud, of: {}", left.join(", "));
-            printer.notice("left", left);
-        }
+    /// The objects of which something stays in the driver's cloud, or why they cannot be listed.
+    pub(super) async fn left(&self) -> Vec<String> {
+        let Some(client) = self.client() else {
+            return Vec::new();
+        };
+        let listed = in_the_cloud(&client).await;
+        listed.unwrap_or_else(|problem| vec![format!("objects that are not known ({problem})")])
     }
 
     fn client(&self) -> Option<Client> {
@@ -150,22 +147,9 @@ impl Session {
 struct Work<'a> {
     args: &'a DevArgs,
     printer: &'a Printer,
-    client: Client,
-    /// The LoadBalancerDriver for users who have none.
-    own: Vec<Manifest>,
     driver: Option<&'a Exec>,
     proxied: ProxiedDriver,
-    /// Those that need not be applied again.
-    applied: RefCell<Vec<Manifest>>,
-}
-
-/// Manifests that were not applied for a reason that may pass.
-struct Waiting {
-    manifests: Vec<Manifest>,
-    /// The number of attempts in a row.
-    attempts: u32,
-    /// When they are tried again.
-    next: Instant,
+    applier: Applier<'a>,
 }
 
 impl Work<'_> {
@@ -173,14 +157,13 @@ impl Work<'_> {
     async fn run(
         &self,
         mut manifests: Vec<Manifest>,
-        watched: &[PathBuf],
-        (mut programs, mut files): (Watch, Watch),
+        (mut sources, mut files): (Watch, Watch),
     ) -> Infallible {
         let mut is_ready = false;
         loop {
             let used = async {
                 let responds = self.wait_for_driver().await;
-                let waiting = self.apply_all(&manifests).await;
+                let waiting = self.applier.apply_all(&manifests).await;
                 match std::mem::replace(&mut is_ready, true) {
                     false => {
                         let text = "each call is shown from here on; Ctrl-C ends it";
@@ -193,10 +176,10 @@ impl Work<'_> {
             };
             tokio::select! {
                 never = used => match never {},
-                () = programs.changed(|| look(watched)) => {}
+                () = sources.changed() => {}
             }
             if let Some(driver) = self.driver {
-                let why = "the driver's program has changed";
+                let why = "the driver has changed";
                 self.printer.notice("restart", why);
                 if let Err(problem) = driver.restart_gracefully().await {
                     self.printer.notice("error", problem.to_string());
@@ -215,17 +198,19 @@ impl Work<'_> {
     ) -> Infallible {
         let mut has_ended = false;
         loop {
-            sleep(LOOK_INTERVAL).await;
-            if files.has_changed(look_at(&self.args.apply)) {
-                let (read, problems) = read_each(&self.args.apply);
-                for problem in problems {
-                    self.printer.notice("error", problem);
+            tokio::select! {
+                () = files.changed() => {
+                    let (read, problems) = read_each(&self.args.apply);
+                    for problem in problems {
+                        self.printer.notice("error", problem);
+                    }
+                    *manifests = read;
+                    waiting = self.applier.apply_all(manifests).await;
                 }
-                *manifests = read;
-                waiting = self.apply_all(manifests).await;
+                () = sleep(LOOK_INTERVAL) => {}
             }
-            if let Some(due) = waiting.take_if(|waiting| waiting.next <= Instant::now()) {
-                waiting = self.apply(due.manifests, due.attempts + 1).await;
+            if let Some(due) = waiting.take_if(|waiting| waiting.is_due()) {
+                waiting = self.applier.apply_again(due).await;
             }
             if !has_ended && self.driver.is_some_and(Exec::has_ended) {
                 has_ended = true;
@@ -234,102 +219,54 @@ impl Work<'_> {
         }
     }
 
-    /// Applies the manifests, and the driver's if there is none among them: those that have changed or were refused, as
-    /// others would undo what kubectl has changed meanwhile.
-    async fn apply_all(&self, manifests: &[Manifest]) -> Option<Waiting> {
-        let has_driver = manifests.iter().any(|it| it.kind() == DRIVER_KIND);
-        let own = (!has_driver).then_some(&self.own).into_iter().flatten();
-        let is_new = |manifest: &&Manifest| !self.applied.borrow().contains(*manifest);
-        let new = own.chain(manifests).filter(is_new).cloned().collect();
-        self.apply(new, 1).await
-    }
-
-    /// Applies manifests one by one: one that is refused holds up no other. Returns those that are to be tried again.
-    async fn apply(&self, manifests: Vec<Manifest>, attempts: u32) -> Option<Waiting> {
-        let delay = BACKOFF.after(attempts, 0.0);
-        let mut waiting = Vec::new();
-        for manifest in manifests {
-            let is_other = |it: &Manifest| !it.is_of_same_object(&manifest);
-            self.applied.borrow_mut().retain(is_other);
-            match apply_any(&self.client, &manifest.object).await {
-                Ok(()) => {
-                    self.printer.notice("applied", manifest.to_string());
-                    self.applied.borrow_mut().push(manifest);
-                }
-                Err(NotApplied { problem, may_pass }) if may_pass => {
-                    let again = format!("{problem} (tried again in {} s)", delay.as_secs());
-                    self.printer.notice("refused", again);
-                    waiting.push(manifest);
-                }
-                Err(NotApplied { problem, .. }) => self.printer.notice("refused", problem),
-            }
-        }
-        (!waiting.is_empty()).then(|| Waiting {
-            manifests: waiting,
-            attempts,
-            next: Instant::now() + delay,
-        })
-    }
-
-    /// Waits until the driver responds, and tells if it does; if it does not, the next change of it may help.
+    /// Waits until the driver responds, however long it takes to build; false if it ends. A change of it ends waiting.
     async fn wait_for_driver(&self) -> bool {
         let Some(driver) = self.driver else {
             return true;
         };
-        let ready = driver.ready(START).await;
-        let responds = ready.is_ok();
-        if let Err(problem) = ready
-            && !driver.has_ended()
-        {
-            let (url, start) = (driver.url(), START.as_secs());
-            let why = format!("the driver does not respond at {url} within {start} s");
-            self.printer.notice("error", format!("{why}: {problem}"));
+        loop {
+            match driver.ready(START).await {
+                Ok(()) => return true,
+                Err(_) if driver.has_ended() => return false,
+                Err(problem) => {
+                    let (url, start) = (driver.url(), START.as_secs());
+                    let why = format!("the driver does not respond at {url} within {start} s");
+                    self.printer.notice("error", format!("{why}: {problem}"));
+                }
+            }
         }
-        responds
     }
 
     fn report_end(&self) {
         let state = self.driver.map(Exec::state).unwrap_or_default();
-        let text = format!("the driver: {state}; it is started again when its program changes");
+        let text = format!("the driver: {state}; it is started again when it changes");
         self.printer.notice("error", text);
     }
 }
 
-const DRIVER_KIND: &str = "LoadBalancerDriver";
-
-/// The files after whose change the driver is started again.
-fn watched(args: &DevArgs) -> Result<Vec<PathBuf>, String> {
-    if let Some(missing) = args.watch.iter().find(|path| !path.is_file()) {
-        return Err(format!(
-            "--watch {}: there is no such file",
-            missing.display()
-        ));
-    }
-    if args.watch.is_empty() {
-        let program = args.exec.as_deref().and_then(program);
-        return Ok(program.into_iter().collect());
-    }
-    Ok(args.watch.clone())
+async fn next_call(proxy: &mut Option<Proxy>) -> Option<JournalEntry> {
+    Some(proxy.as_mut()?.calls.next().await)
 }
 
-fn look_at(paths: &[PathBuf]) -> Look {
-    // What cannot be listed is reported when it is read.
-    let found = paths
-        .iter()
-        .flat_map(|path| files(path).unwrap_or_else(|_| vec![path.clone()]));
-    look(&found.collect::<Vec<_>>())
+/// The driver's sources, and the manifests.
+fn changes(sources: &Sources, apply: &[PathBuf]) -> Result<(Watch, Watch), String> {
+    let (sources, apply) = (sources.clone(), apply.to_owned());
+    let manifests = move || {
+        // What cannot be listed is reported when it is read.
+        let found = apply.iter().filter_map(|path| files(path).ok()).flatten();
+        apply.iter().cloned().chain(found).collect()
+    };
+    Ok((Watch::new(move || sources.list())?, Watch::new(manifests)?))
 }
 
-fn introduce(printer: &Printer, url: &str, stack: &LocalStack, watched: &[PathBuf]) {
-    let quoted = |path: &Path| shell::quote(&path.to_string_lossy());
-    let watched: Vec<_> = watched.iter().map(|path| quoted(path)).collect();
-    let restarts = match watched.is_empty() {
+fn introduce(printer: &Printer, url: &str, stack: &LocalStack, sources: &str) {
+    let restarts = match sources.is_empty() {
         true => String::new(),
-        false => format!(", started again when {} changes", watched.join(" or ")),
+        false => format!(", started again when {sources} changes"),
     };
     printer.notice("driver", format!("{url}{restarts}"));
     printer.notice("cluster", stack.url());
-    let kubeconfig = quoted(stack.kubeconfig());
+    let kubeconfig = shell::quote(&stack.kubeconfig().to_string_lossy());
     printer.notice("kubectl", format!("export KUBECONFIG={kubeconfig}"));
     printer.notice("", "kubectl get lbd,lb,bg,br,pods -A");
 }
@@ -358,19 +295,4 @@ fn everywhere() -> Announced {
 fn host_of(url: &str) -> Option<String> {
     let uri: axum::http::Uri = url.parse().ok()?;
     uri.host().map(str::to_owned)
-}
-
-fn own_driver(url: &str) -> Result<Vec<Manifest>, String> {
-    let text = format!(
-        "apiVersion: lbcf.tkestack.io/v1beta1
-kind: {DRIVER_KIND}
-metadata:
-  name: lbcf-dev
-  namespace: kube-system
-spec:
-  driverType: Webhook
-  url: {url}
-"
-    );
-    parse("lbcf-dev", text)
 }

@@ -3,12 +3,15 @@
 use super::{delete, in_words, resource};
 use crate::waiting::until;
 use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
-use kube::Client;
+use k8s_openapi::api::core::v1::Service;
 use kube::api::{Api, DynamicObject, ListParams};
+use kube::core::PartialObjectMeta;
+use kube::{Client, Resource, ResourceExt as _};
 use lbcf_controller::admission::{Endpoint, configurations};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
 };
+use lbcf_controller::names::ANNOTATION_SERVICE_CLASS;
 use std::cell::RefCell;
 
 /// Kind and name of each object of LBCF's kinds.
@@ -38,9 +41,14 @@ pub(crate) async fn objects_of<K: NamespacedKind>(client: &Client) -> Result<Vec
 /// # Errors
 /// The objects that are left after the time to wait, or why the cluster did not list or delete them.
 pub(crate) async fn delete_load_balancers(client: &Client) -> Result<(), String> {
-    delete_all::<Bind>(client).await?;
-    delete_all::<BackendGroup>(client).await?;
-    delete_all::<LoadBalancer>(client).await?;
+    // What belongs to a Service would be created again.
+    delete_all::<Service>(client, |it| {
+        it.annotations().contains_key(ANNOTATION_SERVICE_CLASS)
+    })
+    .await?;
+    delete_all::<Bind>(client, |_| true).await?;
+    delete_all::<BackendGroup>(client, |_| true).await?;
+    delete_all::<LoadBalancer>(client, |_| true).await?;
     let left = RefCell::default();
     let deleted = until("the load balancers are deleted", async || {
         let found = in_the_cloud(client).await?;
@@ -62,11 +70,15 @@ pub(crate) async fn in_the_cloud(client: &Client) -> Result<Vec<String>, String>
     Ok(found)
 }
 
-async fn delete_all<K: NamespacedKind>(client: &Client) -> Result<(), String> {
+async fn delete_all<K: Resource<DynamicType = ()>>(
+    client: &Client,
+    is_one: fn(&PartialObjectMeta<DynamicObject>) -> bool,
+) -> Result<(), String> {
     let resource = resource::<K>();
     let all: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
     let list = all.list_metadata(&ListParams::default()).await;
-    for it in list.map_err(|error| in_words(&error))? {
+    let list = list.map_err(|error| in_words(&error))?;
+    for it in list.items.into_iter().filter(is_one) {
         let namespace = it.metadata.namespace.unwrap_or_default();
         let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), &namespace, &resource);
         delete(&api, &it.metadata.name.unwrap_or_default()).await?;

@@ -62,7 +62,7 @@ impl Target {
 
     /// Writes the files, first to a temporary folder next to the target, so that a full disk does not
     /// leave part of a project behind.
-    pub(crate) fn write(&self, files: &[(&str, String)]) -> Result<(), TargetError> {
+    pub(crate) fn write(&self, files: &[(PathBuf, String)]) -> Result<(), TargetError> {
         let failed = |path: &Path, why| TargetError::Io {
             path: path.to_owned(),
             why,
@@ -114,7 +114,7 @@ impl Target {
     }
 }
 
-fn write_all(folder: &Path, files: &[(&str, String)]) -> Result<(), (PathBuf, io::Error)> {
+fn write_all(folder: &Path, files: &[(PathBuf, String)]) -> Result<(), (PathBuf, io::Error)> {
     for (path, text) in files {
         let path = folder.join(path);
         let parent = path.parent().unwrap_or(folder);
@@ -150,10 +150,10 @@ mod tests {
         fs::read_dir(folder.path()).unwrap().count()
     }
 
-    fn files(names: &[&'static str]) -> Vec<(&'static str, String)> {
+    fn files(names: &[&str]) -> Vec<(PathBuf, String)> {
         names
             .iter()
-            .map(|name| (*name, "text".to_owned()))
+            .map(|name| (PathBuf::from(name), "text".to_owned()))
             .collect()
     }
 

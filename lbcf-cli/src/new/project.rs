@@ -1,49 +1,13 @@
 //! The project's files: the templates with their placeholders replaced.
 
+use super::language::{Kind, Language};
 use super::name::{Name, Namespace};
 use super::sdk::{Sdk, string};
 use crate::shell;
+use std::path::PathBuf;
 
 /// The server's default port.
 const DEFAULT_PORT: u16 = 8080;
-
-/// The path of a file in the project, and its template. Some templates have other names, which
-/// cargo and git ignore.
-macro_rules! template {
-    ($path:literal) => {
-        template!($path from $path)
-    };
-    ($path:literal from $file:literal) => {
-        (
-            $path,
-            include_str!(concat!("../../templates/driver/", $file)),
-        )
-    };
-}
-
-const TEMPLATES: &[(&str, &str)] = &[
-    template!(".dockerignore" from "dockerignore"),
-    template!(".github/workflows/ci.yml" from "ci.yml"),
-    template!(".gitignore" from "gitignore"),
-    template!("Cargo.toml" from "Cargo.toml.template"),
-    template!("Dockerfile"),
-    template!("README.md" from "README.md.template"),
-    template!("conformance.yaml"),
-    template!("deploy/10-deployment.yaml"),
-    template!("deploy/20-service.yaml"),
-    template!("deploy/30-driver.yaml"),
-    template!("deploy/example/10-load-balancer.yaml"),
-    template!("deploy/example/20-backend-group.yaml"),
-    template!("deploy/example/30-web-server.yaml"),
-    template!("src/cloud.rs"),
-    template!("src/driver.rs"),
-    template!("src/fields.rs"),
-    template!("src/lib.rs"),
-    template!("src/main.rs"),
-    template!("src/observer.rs"),
-    template!("src/proxy.rs"),
-    template!("tests/driver.rs"),
-];
 
 /// The parameters of a project.
 #[derive(Debug, Clone)]
@@ -53,12 +17,15 @@ pub(crate) struct Project {
     /// The name of the `LoadBalancerDriver` object.
     pub(crate) driver: String,
     pub(crate) port: u16,
+    pub(crate) language: Language,
+    pub(crate) kind: Kind,
+    /// Of a driver in Rust.
     pub(crate) sdk: Sdk,
 }
 
 impl Project {
     /// The path and the text of each file.
-    pub(crate) fn files(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn files(&self) -> Vec<(PathBuf, String)> {
         let values = self.values();
         let fill = |template: &str| {
             values
@@ -67,9 +34,9 @@ impl Project {
                     text.replace(placeholder, value)
                 })
         };
-        TEMPLATES
-            .iter()
-            .map(|(path, template)| (*path, fill(template)))
+        let templates = self.language.templates(self.kind).into_iter();
+        templates
+            .map(|(path, template)| (path, fill(template)))
             .collect()
     }
 
@@ -96,20 +63,32 @@ impl Project {
                 namespace.clone(),
             ),
         };
+        let [arguments, key, memory, probes, dry_run, webhooks] = self.features();
         let mut values = vec![
+            ("__MORE_ARGS__", arguments),
+            ("__KEY__", key),
+            ("__MEMORY__", memory),
+            ("__PROBES__", probes),
+            ("__DRY_RUN__", dry_run),
+            ("__MORE_WEBHOOKS__", webhooks),
             ("__SCOPE__", scope),
             ("__NAME__", self.name.to_string()),
-            ("__CRATE__", self.name.crate_name()),
             ("__DRIVER__", self.driver.clone()),
             ("__NAMESPACE__", namespace),
             ("__EXAMPLE_NAMESPACE__", examples),
             ("__PORT__", self.port.to_string()),
+        ];
+        if self.language != Language::Rust {
+            return values;
+        }
+        values.extend([
+            ("__CRATE__", self.name.crate_name()),
             ("__LISTEN__", self.listen_flag()),
             (
                 "__RUST_VERSION__",
                 env!("CARGO_PKG_RUST_VERSION").to_owned(),
             ),
-        ];
+        ]);
         let [context, copy, path, ci, row] = self.sdk_placeholders();
         values.extend([
             ("__DOCKER_CONTEXT__", context),
@@ -120,6 +99,31 @@ impl Project {
             ("__SDK__", self.sdk.dependency()),
         ]);
         values
+    }
+
+    /// The lines of manifests that differ by language: its further flags, a note on probes, dry runs and further webhooks.
+    fn features(&self) -> [String; 6] {
+        let lines = if self.language == Language::Rust {
+            [
+                "        - --log-format=json\n",
+                "        # - --cloud-key-file=/secrets/cloud/key\n",
+                "32Mi",
+                "        # With client certificates (--client-ca) probes need a separate port: --probes-on.\n",
+                "  # If the driver supports `dryRun: true`, set this to true and implement `Driver::accepts_dry_run`.\n  \
+                   acceptDryRunCall: false\n",
+                "",
+            ]
+        } else {
+            [
+                "",
+                "        # env: [{name: CLOUD_KEY_FILE, value: /secrets/cloud/key}]\n",
+                "64Mi",
+                "",
+                "  acceptDryRunCall: true\n",
+                "  - name: judgePodDeregister\n    timeout: 10s\n  - name: listBackends\n    timeout: 10s\n",
+            ]
+        };
+        lines.map(str::to_owned)
     }
 
     /// The placeholders for an SDK in a folder outside the project, which has to be available where
@@ -164,6 +168,9 @@ fn ci_row(what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::ValueEnum;
+    use std::collections::BTreeMap;
+    use std::path::Path;
 
     fn project(sdk: Sdk) -> Project {
         Project {
@@ -171,25 +178,57 @@ mod tests {
             namespace: "kube-system".parse().unwrap(),
             driver: "lbcf-demo-driver".into(),
             port: 9000,
+            language: Language::Rust,
+            kind: Kind::Memory,
             sdk,
         }
     }
 
     fn file(project: &Project, name: &str) -> String {
         let files = project.files();
-        let found = files.into_iter().find(|(path, _)| *path == name);
+        let found = files.into_iter().find(|(path, _)| path == Path::new(name));
         found.map(|(_, text)| text).unwrap()
     }
 
     #[test]
     fn every_placeholder_has_a_value_and_every_value_a_placeholder() {
-        let values = project(Sdk::registry()).values();
-        for (placeholder, _) in &values {
-            let is_used = TEMPLATES.iter().any(|(_, text)| text.contains(placeholder));
-            assert!(is_used, "{placeholder}");
+        for language in Language::value_variants() {
+            let project = Project {
+                language: *language,
+                ..project(Sdk::registry())
+            };
+            let values = project.values();
+            let templates = language.templates(Kind::Memory);
+            for (placeholder, _) in &values {
+                let is_used = templates.iter().any(|(_, text)| text.contains(placeholder));
+                assert!(is_used, "{language:?}: {placeholder}");
+            }
+            for (path, text) in project.files() {
+                assert!(!has_placeholder(&text), "{path:?}:\n{text}");
+            }
         }
-        for (path, text) in project(Sdk::registry()).files() {
-            assert!(!text.contains("__"), "{path}:\n{text}");
+    }
+
+    /// Python has words of its own between underscores, in lower case.
+    fn has_placeholder(text: &str) -> bool {
+        let words = text.split("__").skip(1).step_by(2);
+        words.into_iter().any(|word| {
+            !word.is_empty() && word.chars().all(|it| it.is_ascii_uppercase() || it == '_')
+        })
+    }
+
+    #[test]
+    fn another_kind_replaces_one_file_of_each_language() {
+        for language in Language::value_variants() {
+            let [memory, local] = [Kind::Memory, Kind::Local]
+                .map(|kind| BTreeMap::from_iter(language.templates(kind)));
+            assert!(memory.keys().eq(local.keys()), "{language:?}");
+            let differs = |it: &&PathBuf| memory[*it] != local[*it];
+            let differing: Vec<_> = memory.keys().filter(differs).collect();
+            assert!(
+                matches!(&differing[..], [it] if it.file_stem().unwrap() == "proxy"),
+                "{language:?}: {differing:?}"
+            );
         }
     }
 
@@ -203,7 +242,7 @@ mod tests {
         });
         let manifest = file(&project, "Cargo.toml");
         let dependency = r#"{ path = "/a \"b\"/__NAME__ it's/lbcf-driver-sdk", "#;
-        assert_eq!(manifest.matches(dependency).count(), 2, "{manifest}");
+        assert!(manifest.contains(dependency), "{manifest}");
         let dockerfile = file(&project, "Dockerfile");
         let context = r#"--build-context lbcf='/a "b"/__NAME__ it'\''s' --tag demo-driver"#;
         assert!(dockerfile.contains(context), "{dockerfile}");

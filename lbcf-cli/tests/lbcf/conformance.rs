@@ -189,7 +189,7 @@ fn init_and_run_work_for_an_unknown_driver() {
             .map(|result| format!("{}: {}", result["id"], result["reason"]))
             .collect();
         assert_eq!(failed, [""; 0], "{stderr}");
-        assert_eq!(run.status.code(), Some(0), "{stderr}");
+        assert_eq!(run.status.code(), Some(5), "{stderr}");
     }
 }
 

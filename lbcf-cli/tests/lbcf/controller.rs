@@ -1,5 +1,6 @@
 //! `lbcf controller` as a process: its logs, its exit codes, and leader election.
 
+use crate::conformance::get;
 use crate::process::{Running, TempFile, assert_refused, run, words};
 use kube::api::{Api, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -44,6 +45,10 @@ impl Cluster {
         Client::try_from(config).unwrap()
     }
 
+    pub(crate) fn kubeconfig(&self) -> &str {
+        self.kubeconfig.as_str()
+    }
+
     pub(crate) fn controller(&self, flags: &[&str]) -> Running {
         let always = [
             "controller",
@@ -78,7 +83,8 @@ async fn a_log_line_about_a_webhook_names_the_object_and_the_driver() {
         .create(&params, &LoadBalancer::new("lb", lb))
         .await
         .unwrap();
-    let controller = cluster.controller(&["--log-format", "json"]);
+    // Nothing is begun with a driver that is known not to respond.
+    let controller = cluster.controller(&["--log-format", "json", "--driver-health-period", "0"]);
     let line: Value = serde_json::from_str(&controller.line_with("no valid response")).unwrap();
     assert_eq!(line["level"], "WARN", "{line}");
     assert_eq!(line["spans"][0]["kind"], "LoadBalancer", "{line}");
@@ -90,6 +96,19 @@ async fn a_log_line_about_a_webhook_names_the_object_and_the_driver() {
         32,
         "{line}"
     );
+}
+
+#[test]
+fn d124_a_dry_run_whose_admission_has_no_certificate_is_not_ready() {
+    let cluster = Cluster::start();
+    let flags = ["--dry-run", "--admission-address", "127.0.0.1:0"];
+    let controller = cluster.controller(&flags);
+    let serving = controller.line_with("serving /healthz, /readyz and /metrics addr=");
+    let address = serving.rsplit("addr=").next().unwrap();
+    controller.line_with("admission is not served");
+    let problem = "admission: a dry run stores no certificate to serve it with: set --server-crt and --server-key, or --admission-address off";
+    assert_eq!(get(address, "/readyz").unwrap(), problem);
+    assert_eq!(get(address, "/healthz").unwrap(), "ok");
 }
 
 #[test]

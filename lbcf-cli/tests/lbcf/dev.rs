@@ -150,11 +150,113 @@ fn what_is_refused_for_a_reason_that_passes_is_applied_when_it_has_passed() {
     ];
     let apply = examples.map(example).join(",");
     let dev = Running::start(&["dev", "--driver-url", &url, "--apply", &apply]);
-    let refused = dev.line_with("refused     LoadBalancer my-namespace/");
-    assert!(refused.ends_with("(tried again in 1 s)"), "{refused}");
-    dev.line_with("(tried again in 2 s)");
-    let _driver = Running::start(&["mock-driver", "--listen", &addr]);
-    dev.line_with("applied     LoadBalancer my-namespace/my-load-balancer-1");
+    for _ in 0..3 {
+        call(&dev, "\"validateLoadBalancer\"");
+    }
+    let driver = Running::start(&["mock-driver", "--listen", &addr]);
+    while call(&dev, "\"createLoadBalancer\"")["status"] != "Succ" {}
+    let (code, lines) = dev.interrupt();
+    assert_eq!(code, Some(0), "{lines:?}");
+    let help = format!("; start it at {url}, or name its address by --driver-url");
+    for (word, end) in [
+        (
+            "refused     LoadBalancer my-namespace/",
+            "(tried again until it is applied)",
+        ),
+        ("error     ", &help),
+        ("ready       the driver responds", " again"),
+        (
+            "applied     LoadBalancer my-namespace/",
+            "my-load-balancer-1",
+        ),
+    ] {
+        let found: Vec<_> = lines.iter().filter(|line| line.starts_with(word)).collect();
+        assert!(
+            found.len() == 1 && found[0].ends_with(end),
+            "{word}: {lines:?}"
+        );
+    }
+    drop(driver);
+}
+
+#[test]
+fn what_belongs_to_a_service_is_deleted_with_it_and_its_node_ports_do_not_respond() {
+    let manifest = TempFile::new("service.yaml");
+    let service_class = "
+apiVersion: lbcf.tkestack.io/v1beta1
+kind: LoadBalancerDriver
+metadata: {name: lbcf-clb-application, namespace: kube-system}
+spec:
+  driverType: Webhook
+  url: http://clb-app-driver.kube-system.svc.cluster.local
+  serviceClass:
+    name: example.com/clb
+    lbSpec: {lbVpcID: vpc-12345678, lbListenerPort: $(port), lbListenerProtocol: $(protocol)}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec:
+  type: LoadBalancer
+  loadBalancerClass: example.com/clb
+  selector: {app: web}
+  ports: [{port: 80}]
+";
+    std::fs::write(manifest.path(), service_class).unwrap();
+    let dev = Running::start(&["dev", "--exec", DRIVER, "--apply", manifest.as_str()]);
+    dev.line_with("note        Service default/web: its node ports do not respond here");
+    while call(&dev, "\"createLoadBalancer\"")["status"] != "Succ" {}
+    let (code, lines) = dev.interrupt();
+    assert_eq!(code, Some(0), "{lines:?}");
+    let is_deleted = |line: &String| line.contains("\"deleteLoadBalancer\"");
+    assert!(lines.iter().any(is_deleted), "{lines:?}");
+}
+
+#[test]
+fn folders_are_watched_with_what_comes_and_goes_in_them() {
+    let folder = TempFile::new("sources");
+    let (inner, other) = (folder.path().join("inner"), TempFile::new("other"));
+    std::fs::create_dir_all(&inner).unwrap();
+    std::fs::write(inner.join("driver.conf"), "1").unwrap();
+    std::fs::write(other.path(), "1").unwrap();
+    let watch = [folder.as_str(), other.as_str()].join(",");
+    let manifests = [TempFile::new("a.yaml"), TempFile::new("b.yaml")];
+    for manifest in &manifests {
+        std::fs::write(manifest.path(), "# Nothing.\n").unwrap();
+    }
+    let apply = manifests.each_ref().map(TempFile::as_str).join(",");
+    let dev = Running::start(&[
+        "dev", "--exec", DRIVER, "--watch", &watch, "--apply", &apply,
+    ]);
+    let shown = dev.line_with("driver      http://");
+    let (folder, file) = (folder.as_str(), other.as_str());
+    let expected = format!(", started again when a file in {folder} or {file} changes");
+    assert!(shown.ends_with(&expected), "{shown}");
+    dev.line_with("ready ");
+    let restarts = |change: &dyn Fn()| {
+        change();
+        dev.line_with("restart ");
+        dev.line_with("ready       the driver responds again");
+    };
+    restarts(&|| std::fs::write(inner.join("driver.conf"), "22").unwrap());
+    restarts(&|| std::fs::write(other.path(), "22").unwrap());
+    restarts(&|| {
+        std::fs::create_dir_all(inner.join("new/deep")).unwrap();
+        std::fs::write(inner.join("new/deep/file"), "").unwrap();
+    });
+    // Twice, as the first change may be seen by the look after what came before it.
+    restarts(&|| std::fs::write(inner.join("new/deep/file"), "1").unwrap());
+    restarts(&|| std::fs::write(inner.join("new/deep/file"), "22").unwrap());
+    restarts(&|| {
+        std::fs::remove_dir_all(folder).unwrap();
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::write(inner.join("driver.conf"), "333").unwrap();
+    });
+    restarts(&|| std::fs::write(inner.join("driver.conf"), "4444").unwrap());
+    restarts(&|| std::fs::write(inner.join("driver.conf"), "55555").unwrap());
+    std::fs::remove_file(manifests[0].path()).unwrap();
+    std::fs::write(manifests[1].path(), load_balancer("81")).unwrap();
+    dev.line_with("refused     LoadBalancer ");
     assert_eq!(dev.interrupt().0, Some(0));
 }
 
@@ -192,7 +294,7 @@ fn a_driver_that_ends_is_reported_and_what_cannot_be_used_is_named() {
     let table = r"
         dev | --exec <COMMAND>|--driver-url <URL>
         dev --exec true | {port}
-        dev --exec {port} --watch /no/such/file | --watch /no/such/file: there is no such file
+        dev --exec {port} --watch /dev/null,/no/such/file | --watch /no/such/file: No such file
         dev --driver-url driver:80 | --driver-url driver:80:
     ";
     assert_each_refused(table, run);

@@ -1,28 +1,88 @@
 //! The ends of commands: by each signal, with a reader that is gone, and what they leave.
 
-use crate::dev::{example, load_balancer};
+use crate::controller::Cluster;
+use crate::dev::{DRIVER, example, load_balancer};
 use crate::process::{DEADLINE, Running, TempFile, lbcf, skip, text, with_hangup, words};
 use lbcf_conformance::numbers::Numbers;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-const SIGNALS: [&str; 4] = ["INT", "TERM", "HUP", "QUIT"];
+pub(crate) const SIGNALS: [&str; 4] = ["INT", "TERM", "HUP", "QUIT"];
 
 #[test]
 fn every_signal_ends_every_server() {
+    let cluster = Cluster::start();
+    let kubeconfig = cluster.kubeconfig();
+    let controller = format!("controller --kubeconfig {kubeconfig} --health-address 127.0.0.1:0");
     for signal in SIGNALS {
-        for command in [
-            "mock-driver --listen 127.0.0.1:0",
-            "local-cluster --listen 127.0.0.1:0",
-            "demo --driver-url http://127.0.0.1:1",
+        for (command, started, expected) in [
+            ("mock-driver --listen 127.0.0.1:0", "http://127.0.0.1:", 0),
+            ("local-cluster --listen 127.0.0.1:0", "http://127.0.0.1:", 0),
+            (
+                "demo --driver-url http://127.0.0.1:1",
+                "http://127.0.0.1:",
+                1,
+            ),
+            (&controller, "the index is complete", 0),
         ] {
             let server = Running::of(with_hangup(&lbcf(&words(command))));
-            server.line_with("http://127.0.0.1:");
+            server.line_with(started);
             server.signal(signal);
             let (code, lines) = server.wait();
-            let expected = i32::from(command.starts_with("demo"));
             assert_eq!(code, Some(expected), "{command}, SIG{signal}: {lines:?}");
+        }
+    }
+}
+
+#[test]
+fn every_signal_ends_the_driver_that_the_kit_started() {
+    for signal in SIGNALS {
+        let started = TempFile::new("started");
+        let driver = format!(
+            "touch {0}; sh -c 'sleep 600' {0} {{port}}",
+            started.as_str()
+        );
+        let args = ["conformance", "run", "--exec", &driver];
+        let kit = Running::of(with_hangup(&lbcf(&args)));
+        let deadline = Instant::now() + DEADLINE;
+        while !started.path().exists() {
+            assert!(Instant::now() < deadline, "it does not start");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        kit.signal(signal);
+        let (code, lines) = kit.wait();
+        assert!(code.is_some(), "SIG{signal}: {lines:?}");
+        let left = Command::new("pgrep")
+            .args(["-f", started.as_str()])
+            .status();
+        assert!(!left.unwrap().success(), "SIG{signal}: {lines:?}");
+    }
+}
+
+#[test]
+fn colors_are_for_terminals_that_show_them_and_people_who_want_them() {
+    for (variables, is_colored) in [
+        ([("TERM", "xterm"), ("NO_COLOR", "")], true),
+        ([("TERM", "xterm"), ("NO_COLOR", "1")], false),
+        ([("TERM", "dumb"), ("NO_COLOR", "")], false),
+    ] {
+        for (command, seen) in [
+            ("mock-driver --listen 127.0.0.1:0", "http://127.0.0.1:"),
+            ("demo --once", "[2/"),
+        ] {
+            let mut terminal = Command::new("python3");
+            terminal.args(["-c", CLOSED_TERMINAL, seen, env!("CARGO_BIN_EXE_lbcf")]);
+            terminal.args(words(command)).envs(variables);
+            let Ok(output) = terminal.output() else {
+                return skip("colors on a terminal, as python3 is not on the PATH");
+            };
+            let shown = text(&output.stdout);
+            assert_eq!(
+                shown.contains("\u{1b}[3"),
+                is_colored,
+                "{variables:?}: {shown:?}"
+            );
         }
     }
 }
@@ -54,24 +114,37 @@ fn a_closed_pipe_is_the_end_of_the_output() {
     let new = format!("new some-driver --path {}", folder.as_str());
     let manifest = example("20-load-balancer-new.yaml");
     let convert = format!("convert -f {manifest}");
-    for command in [
+    let report = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/conformance/tests/golden/sample/report.yaml"
+    );
+    let fixture = TempFile::new("fixture");
+    let init = format!("conformance init --ci gitlab {}", fixture.as_str());
+    let badge = format!("conformance badge {report}");
+    let diff = format!("conformance diff {report} {report}");
+    let commands = [
         "crds",
         "install",
         "webhooks",
         "completion bash",
         "conformance list",
         "conformance explain ENS-01",
+        &init,
+        &badge,
+        &diff,
         "--help",
         &new,
         &convert,
-    ] {
+    ];
+    let kit = ["conformance", "run", "--exec", DRIVER, "--only", "HLTH-01"];
+    for command in commands.map(words).into_iter().chain([kit.into()]) {
         // The pipe is closed before the command starts.
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let output = lbcf(&words(command)).stdout(writer).output().unwrap();
+        let output = lbcf(&command).stdout(writer).output().unwrap();
         let stderr = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{command}: {stderr}");
-        assert!(!stderr.contains("ipe"), "{command}: {stderr}");
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {stderr}");
+        assert!(!stderr.contains("ipe"), "{command:?}: {stderr}");
     }
 }
 
@@ -132,17 +205,18 @@ fn session(state: &TempFile, more: &str) -> Running {
     dev
 }
 
-/// Runs a command on a terminal of its own, which closes when the load balancer is created.
-const ON_A_TERMINAL: &str = "
+/// Runs a command on a terminal of its own, which closes when it has shown a text; prints what it has shown.
+pub(crate) const CLOSED_TERMINAL: &str = "
 import os, pty, signal, sys
 pid, terminal = pty.fork()
 if pid == 0:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    os.execv(sys.argv[1], sys.argv[1:])
+    os.execv(sys.argv[2], sys.argv[2:])
 seen = b''
-while b'lb-00000001/lbl-00000001' not in seen:
+while sys.argv[1].encode() not in seen:
     seen += os.read(terminal, 65536)
 os.close(terminal)
+os.write(1, seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 ";
 
@@ -150,7 +224,8 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 fn dev_leaves_nothing_in_the_cloud_when_its_terminal_is_closed() {
     let state = TempFile::new("state.json");
     let mut command = Command::new("python3");
-    command.args(["-c", ON_A_TERMINAL, env!("CARGO_BIN_EXE_lbcf")]);
+    let seen = "lb-00000001/lbl-00000001";
+    command.args(["-c", CLOSED_TERMINAL, seen, env!("CARGO_BIN_EXE_lbcf")]);
     // Each line of the log is one that cannot be written.
     command
         .args(session_args(&state, ""))
@@ -203,11 +278,26 @@ fn dev_says_what_is_left_by_a_driver_that_does_not_start_again() {
     kill_driver(&state);
     dev.line_with("its process ended");
     let (code, lines) = dev.interrupt();
-    assert_eq!(code, Some(0), "{lines:?}");
-    let left = lines.iter().find(|line| line.starts_with("left "));
+    assert_eq!(code, Some(2), "{lines:?}");
+    let left = lines
+        .iter()
+        .find(|line| line.contains("left in the driver's cloud"));
     let named = left.is_some_and(|line| line.contains("LoadBalancer my-load-balancer-1"));
     assert!(named, "{lines:?}");
     assert_eq!(kept(state.path()).len(), 1);
+}
+
+#[test]
+fn dev_says_that_it_does_not_know_what_is_left_in_a_cluster_that_is_gone() {
+    let cluster = Cluster::start();
+    let of_user = ["--cluster-kubeconfig", cluster.kubeconfig()];
+    let dev = Running::start(&[&["dev", "--exec", DRIVER][..], &of_user].concat());
+    dev.line_with("ready ");
+    drop(cluster);
+    let (code, lines) = dev.interrupt();
+    assert_eq!(code, Some(2), "{lines:?}");
+    let is_told = |line: &String| line.contains("of: objects that are not known (listing Bind");
+    assert!(lines.iter().any(is_told), "{lines:?}");
 }
 
 #[test]
@@ -234,7 +324,7 @@ fn a_second_signal_ends_dev_and_says_what_is_left() {
     dev.line_with("deleting ");
     dev.signal("INT");
     let (code, lines) = dev.wait();
-    assert_eq!(code, Some(0), "{lines:?}");
+    assert_eq!(code, Some(2), "{lines:?}");
     let is_named = |line: &String| line.contains("of: LoadBalancer my-load-balancer-1");
     assert!(lines.iter().any(is_named), "{lines:?}");
 }

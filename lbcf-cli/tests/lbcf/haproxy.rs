@@ -1,6 +1,8 @@
 //! The commands of the HAProxy example's README: `lbcf dev` with a driver whose load balancer is a process of its own.
 
-use crate::process::{DEADLINE, Running, TempFile, lbcf, skip, text};
+use crate::process::{
+    DEADLINE, Running, TempFile, is_left_to_the_exhaustive_run, lbcf, skip, text,
+};
 use lbcf_conformance::numbers::Numbers;
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -95,8 +97,8 @@ fn responds_from_three_pods(curl: &str) -> BTreeSet<String> {
 
 #[test]
 fn exhaustive_the_commands_of_the_haproxy_example_lead_to_three_pods_and_end_without_a_trace() {
-    if std::env::var_os("LBCF_EXHAUSTIVE").is_none() {
-        return skip("building the HAProxy driver takes minutes; set LBCF_EXHAUSTIVE=1 to run it");
+    if is_left_to_the_exhaustive_run("building the HAProxy driver takes minutes") {
+        return;
     }
     for program in ["haproxy", "curl"] {
         if Command::new(program).arg("--help").output().is_err() {

@@ -65,6 +65,52 @@ fn kubectl_works_while_the_demo_keeps_running() {
     let pods = kubectl.run(&["get", "pods", "-n", NAMESPACE]);
     assert_eq!(pods.matches("1/1     Running").count(), 3, "{pods}");
 
+    // The same binary as a plugin of kubectl.
+    let plugins = tempfile::tempdir().unwrap();
+    for name in ["kubectl-lbcf", "kubectl_complete-lbcf"] {
+        let link = plugins.path().join(name);
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_lbcf"), link).unwrap();
+    }
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", plugins.path().display());
+    let plugin = |args: &str, code| {
+        let mut command = kubectl.command(&words(args));
+        ended(&command.env("PATH", &path).output().unwrap(), code)
+    };
+    let registered = "-o=jsonpath={.status.registeredBackends}";
+    let group = ["get", "bg", "-n", NAMESPACE, "my-lb-backend-2", registered];
+    kubectl.until(&group, "the status has the counts", |count| count == "3");
+    let tree = plugin("lbcf tree -n my-namespace my-load-balancer-1", 0);
+    let group = format!("BackendGroup {NAMESPACE}/my-lb-backend-2  3 of 3 registered");
+    assert!(
+        tree.contains(&group) && tree.contains("Pod my-pod-0 port 80 "),
+        "{tree}"
+    );
+    let checked = plugin("lbcf check -A", 0);
+    assert!(
+        checked.contains("✓ admission: answers") && !checked.contains('✗'),
+        "{checked}"
+    );
+    let why = plugin("lbcf why -A", 0);
+    assert!(why.contains("everything: nothing is found"), "{why}");
+    let why = plugin("lbcf why -n my-namespace bg/my-lb-backend", 1);
+    assert!(
+        why.contains("does not exist") && why.contains("my-lb-backend-2"),
+        "{why}"
+    );
+    assert!(plugin("__complete lbcf pau", 0).contains("pause"));
+    let paused = plugin("lbcf pause -n my-namespace bg/my-lb-backend-2", 0);
+    assert_eq!(
+        paused,
+        format!("BackendGroup {NAMESPACE}/my-lb-backend-2 paused\n")
+    );
+    let why = plugin("lbcf why -n my-namespace bg/my-lb-backend-2 -o json", 1);
+    assert!(
+        why.contains("kubectl annotate -n my-namespace backendgroups/my-lb-backend-2"),
+        "{why}"
+    );
+    plugin("lbcf resume -n my-namespace bg/my-lb-backend-2", 0);
+
     // A watch reports the record of a second group, on an existing load balancer.
     let mut watch = kubectl
         .command(&["get", "br", "-n", NAMESPACE, "-w", "--no-headers"])

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+#[cfg(unix)]
+mod action;
 mod command_line;
 mod conformance;
 mod controller;
@@ -19,11 +21,14 @@ mod haproxy;
 mod install;
 mod kubectl;
 #[cfg(unix)]
+mod languages;
+#[cfg(unix)]
 mod late_leader;
 #[cfg(unix)]
 mod manifests;
 mod new;
 mod process;
+mod proxy;
 #[cfg(unix)]
 mod state_file;
 #[cfg(target_os = "linux")]

@@ -30,8 +30,14 @@ pub(crate) fn with_hangup(command: &Command) -> Command {
     if cfg!(target_os = "linux") {
         env.arg("--default-signal=HUP");
     }
-    for (name, _) in command.get_envs() {
-        env.env_remove(name);
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => env.env(name, value),
+            None => env.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        env.current_dir(folder);
     }
     env.arg(command.get_program()).args(command.get_args());
     env.stdin(Stdio::null());
@@ -226,4 +232,13 @@ impl Drop for TempFile {
 pub(crate) fn skip(why: &str) {
     // A closed stderr is no reason to fail.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
+/// True in the normal run, for a test whose cost only the exhaustive run pays; prints why it is skipped.
+pub(crate) fn is_left_to_the_exhaustive_run(why: &str) -> bool {
+    let is_left = std::env::var_os("LBCF_EXHAUSTIVE").is_none();
+    if is_left {
+        skip(&format!("{why}; set LBCF_EXHAUSTIVE=1 to run it"));
+    }
+    is_left
 }

@@ -31,7 +31,7 @@ use tokio::time::timeout_at;
 pub enum Certificates {
     /// The controller issues its own, stores them in a Secret that all replicas share, and writes the
     /// CA bundle into the webhook configurations. In a dry run nothing is written, so admission is
-    /// not served.
+    /// not served, and the controller not ready.
     SelfSignedCa {
         /// The Service by which API servers reach the controller.
         service: ObjectKey,
@@ -125,10 +125,11 @@ impl AdmissionServer {
     ) -> Result<(), AdmissionError> {
         let is_self_signed = matches!(self.source, CertificateSource::SelfSignedCa { .. });
         if is_self_signed && context.options.dry_run {
-            tracing::warn!(
-                "dry run: admission is not served, because its certificates would have to be stored; set certificate files to serve it"
-            );
-            health.admission(Ok(()));
+            let problem = "a dry run stores no certificate to serve it with: set --server-crt and --server-key, or --admission-address off";
+            health.admission(Err(problem.to_owned()));
+            tracing::warn!(problem, "admission is not served");
+            // Connections are refused rather than left to wait.
+            drop(self.listener);
             stop.await;
             return Ok(());
         }

@@ -162,6 +162,21 @@ pub struct PodSelection {
     pub by_name: Vec<String>,
 }
 
+impl PodSelection {
+    /// True if it selects the pod of its namespace with this name and these labels. An empty selector selects nothing;
+    /// labels take precedence over names.
+    #[must_use]
+    pub fn selects(&self, name: &str, labels: &BTreeMap<String, String>) -> bool {
+        let Some(by_label) = &self.by_label else {
+            return self.by_name.iter().any(|selected| selected == name);
+        };
+        let mut wanted = by_label.selector.iter();
+        !by_label.selector.is_empty()
+            && wanted.all(|(label, value)| labels.get(label) == Some(value))
+            && !by_label.except.iter().any(|except| except == name)
+    }
+}
+
 /// Selects pods by label, except those listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

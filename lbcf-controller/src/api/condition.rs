@@ -1,6 +1,7 @@
 //! Conditions of an object's status.
 
 use super::nullable;
+use super::reasons::ReportReason;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,144 +39,6 @@ pub mod condition_types {
     /// LoadBalancer that is being deleted: always `False`, with the reason why it still exists. Absent as
     /// long as its deletion is not delayed.
     pub const DELETED: &str = "Deleted";
-}
-
-/// Reasons of conditions.
-pub mod reasons {
-    use lbcf_driver_sdk::webhook::Reason;
-
-    /// The driver responded with `Fail`, without a reason that the controller knows.
-    pub const OPERATION_FAILED: &str = "OperationFailed";
-    /// The driver will not accept the values of the object until they are changed.
-    pub const INVALID_ARGUMENT: &str = Reason::InvalidArgument.name();
-    /// The driver says that the load balancer does not exist any more.
-    pub const NOT_FOUND: &str = Reason::NotFound.name();
-    /// The driver says that a quota has no room: of the account, or of the load balancer for the backend.
-    pub const QUOTA_EXCEEDED: &str = Reason::QuotaExceeded.name();
-    /// The cloud limits the driver's calls, which are fewer until it permits more.
-    pub const THROTTLED: &str = Reason::Throttled.name();
-    /// Somebody else has what the driver needs in the cloud: a name, a port, a lock.
-    pub const CONFLICT: &str = Reason::Conflict.name();
-    /// The cloud does not respond to the driver.
-    pub const UNAVAILABLE: &str = Reason::Unavailable.name();
-    /// The driver's credentials do not allow the operation.
-    pub const PERMISSION_DENIED: &str = Reason::PermissionDenied.name();
-    /// The driver reports a defect of its own or of the cloud.
-    pub const INTERNAL: &str = Reason::Internal.name();
-    /// `createLoadBalancer` has begun or is running.
-    pub const CREATING: &str = "Creating";
-    /// The driver says that the load balancer does not exist any more, so that it is created again.
-    pub const LOAD_BALANCER_GONE: &str = "LoadBalancerGone";
-    /// Bind: the driver responded to `createLoadBalancer` with `Fail`.
-    pub const CREATE_FAILED: &str = "CreateFailed";
-    /// Bind: `ensureLoadBalancer` is running.
-    pub const ENSURING: &str = "Ensuring";
-    /// Bind: the driver responded to `ensureLoadBalancer` with `Fail`.
-    pub const ENSURE_FAILED: &str = "EnsureFailed";
-    /// The driver's response cannot be decoded or lacks a required value.
-    pub const INVALID_RESPONSE: &str = "InvalidResponse";
-    /// The driver cannot be called, timed out, or responded with an HTTP error.
-    pub const WEBHOOK_ERROR: &str = "WebhookError";
-    /// The load balancer that the driver created, or adopted, is another namespace's.
-    pub const OWNED_BY_OTHER_NAMESPACE: &str = "OwnedByOtherNamespace";
-    /// The LoadBalancerDriver that the object refers to does not exist.
-    pub const DRIVER_NOT_FOUND: &str = "DriverNotFound";
-    /// Of the records that disagree about an address, this one's parameters apply.
-    pub const PARAMETERS_APPLY: &str = "ParametersApply";
-    /// Another record's parameters apply, because its owner is older.
-    pub const PARAMETERS_OVERRIDDEN: &str = "ParametersOverridden";
-    /// The load balancer has backends that no BackendRecord accounts for.
-    pub const ORPHANED_BACKENDS: &str = "OrphanedBackends";
-    /// The load balancer is not audited any more, so that what was found before may be outdated.
-    pub const NOT_AUDITED: &str = "NotAudited";
-    /// The problem that the condition reported is over.
-    pub const RESOLVED: &str = "Resolved";
-    /// The LoadBalancerDriver is being deleted, so that nothing new is created with it.
-    pub const DRIVER_DELETING: &str = "DriverDeleting";
-    /// LoadBalancerDriver: it is being deleted, and waits until nothing uses it.
-    pub const DRIVER_IN_USE: &str = "DriverInUse";
-    /// The LoadBalancerDriver that the object refers to cannot be parsed.
-    pub const DRIVER_UNREADABLE: &str = "DriverUnreadable";
-    /// A webhook has responded `Running` for long.
-    pub const STILL_RUNNING: &str = "StillRunning";
-    /// BackendRecord that is being deleted: the driver responds `Running` to `deregisterBackend`, since
-    /// the time in the message.
-    pub const DRAINING: &str = "Draining";
-    /// A load balancer that is being deleted waits until its BackendRecords are deregistered.
-    pub const RECORDS_REMAINING: &str = "RecordsRemaining";
-    /// A load balancer that is being deleted waits, because a BackendRecord that cannot be parsed
-    /// might be registered with it.
-    pub const UNREADABLE_RECORD: &str = "UnreadableBackendRecord";
-    /// BackendRecord: its pod is not Ready, its node or Service does not exist, or it is another
-    /// one than the record was created for.
-    pub const BACKEND_NOT_AVAILABLE: &str = "BackendNotAvailable";
-    /// BackendRecord: a user created it, or changed what identifies its backend.
-    pub const NOT_CREATED_BY_CONTROLLER: &str = "NotCreatedByController";
-    /// BackendRecord: another record is deregistering the same address.
-    pub const DELAYED_ENSURE: &str = "DelayedEnsureBackend";
-    /// BackendRecord that is being deleted: another record is to register the same backend.
-    pub const DELAYED_DEREGISTER: &str = "DelayedDeregisterBackend";
-    /// BackendRecord: it has no owner reference, and the owner that its labels name has neither
-    /// adopted nor deleted it yet.
-    pub const AWAITING_ADOPTION: &str = "AwaitingAdoption";
-    /// BackendGroup and Bind: all backends are registered.
-    pub const ALL_REGISTERED: &str = "AllRegistered";
-    /// BackendGroup and Bind: what replaces backends is not registered yet.
-    pub const AWAITING_REPLACEMENT: &str = "AwaitingReplacement";
-    /// BackendGroup and Bind: backends left before what replaces them was registered.
-    pub const REPLACEMENT_TIMED_OUT: &str = "ReplacementTimedOut";
-    /// BackendGroup and Bind: a backend left for one that replaces it, as a quota has no room for both.
-    pub const NO_ROOM: &str = "NoRoomForReplacement";
-    /// BackendGroup and Bind: most backends became unready at once, or less than `minRegistered` would be left.
-    pub const TOO_MANY_UNREADY: &str = "TooManyUnready";
-    /// BackendGroup and Bind: some BackendRecords are not registered; each says why.
-    pub const REGISTERING: &str = "Registering";
-    /// BackendGroup and Bind: some selected pods are not Ready, and so not registered.
-    pub const PODS_NOT_READY: &str = "PodsNotReady";
-    /// BackendGroup and Bind: no pod is selected.
-    pub const NO_PODS_SELECTED: &str = "NoPodsSelected";
-    /// BackendGroup and Bind: no valid port is given.
-    pub const NO_PORTS: &str = "NoPorts";
-    /// BackendGroup and Bind: another BackendRecord has the name of one that has to be created.
-    pub const RECORD_CONFLICT: &str = "BackendRecordConflict";
-    /// BackendGroup and Bind: the API server refuses to store the BackendRecords.
-    pub const RECORDS_REFUSED: &str = "BackendRecordsRefused";
-    /// Bind: some of its load balancers are not ready.
-    pub const LOAD_BALANCERS_NOT_READY: &str = "LoadBalancersNotReady";
-    /// BackendGroup: no load balancer is named.
-    pub const NO_LOAD_BALANCERS: &str = "NoLoadBalancers";
-    /// BackendGroup: a LoadBalancer that it names does not exist.
-    pub const LOAD_BALANCER_NOT_FOUND: &str = "LoadBalancerNotFound";
-    /// BackendGroup: a LoadBalancer that it names is not created yet.
-    pub const LOAD_BALANCER_NOT_CREATED: &str = "LoadBalancerNotCreated";
-    /// BackendGroup: a LoadBalancer that it names is being deleted.
-    pub const LOAD_BALANCER_DELETING: &str = "LoadBalancerDeleting";
-    /// BackendGroup: the scope of a LoadBalancer that it names does not include its namespace.
-    pub const LOAD_BALANCER_OUT_OF_SCOPE: &str = "LoadBalancerOutOfScope";
-    /// BackendGroup: a LoadBalancer that it names cannot be parsed.
-    pub const LOAD_BALANCER_UNREADABLE: &str = "LoadBalancerUnreadable";
-    /// BackendGroup: its Service does not exist or is being deleted.
-    pub const SERVICE_NOT_FOUND: &str = "ServiceNotFound";
-    /// BackendGroup: its Service has no node port for the port, such as one of type ClusterIP.
-    pub const NO_NODE_PORT: &str = "NoNodePort";
-    /// BackendGroup: no node is selected for its Service.
-    pub const NO_NODES_SELECTED: &str = "NoNodesSelected";
-    /// BackendGroup: its Service does not have the port, or its EndpointSlices do not.
-    pub const NO_SERVICE_PORT: &str = "NoServicePort";
-    /// BackendGroup: its Service has no endpoint of the address families and zones that it selects.
-    pub const NO_ENDPOINTS: &str = "NoEndpoints";
-    /// BackendGroup: some endpoints of its Service are not ready, and so not registered.
-    pub const ENDPOINTS_NOT_READY: &str = "EndpointsNotReady";
-    /// BackendGroup: a part of an EndpointSlice of its Service is malformed, and not registered.
-    pub const INVALID_ENDPOINT_SLICE: &str = "InvalidEndpointSlice";
-    /// BackendGroup: no static address is given.
-    pub const NO_ADDRESSES: &str = "NoAddresses";
-    /// LoadBalancerDriver: another one that names the same class has it.
-    pub const SERVICE_CLASS_TAKEN: &str = "ServiceClassTaken";
-    /// LoadBalancerDriver: it responded to `healthz` with `healthy: false`.
-    pub const UNHEALTHY: &str = "Unhealthy";
-    /// LoadBalancerDriver: it does not serve the optional webhook `healthz`.
-    pub const HEALTHZ_NOT_SERVED: &str = "HealthzNotServed";
 }
 
 /// Status of a condition.
@@ -263,9 +126,18 @@ impl Condition {
     #[must_use]
     pub fn met(type_: &str, observed_generation: Option<i64>) -> Self {
         Self {
+            type_: type_.to_owned(),
             status: ConditionStatus::True,
-            ..Self::unmet(type_, "", "", observed_generation)
+            last_transition_time: None,
+            reason: String::new(),
+            message: String::new(),
+            observed_generation,
         }
+    }
+
+    /// The time of its last transition, if that can be parsed.
+    pub(crate) fn since(&self) -> Option<Timestamp> {
+        self.last_transition_time.as_deref()?.parse().ok()
     }
 
     #[must_use]
@@ -285,17 +157,15 @@ impl Condition {
     #[must_use]
     pub fn unmet(
         type_: &str,
-        reason: &str,
+        reason: &ReportReason,
         message: impl Into<String>,
         observed_generation: Option<i64>,
     ) -> Self {
         Self {
-            type_: type_.to_owned(),
             status: ConditionStatus::False,
-            last_transition_time: None,
-            reason: reason.to_owned(),
+            reason: reason.to_string(),
             message: message.into(),
-            observed_generation,
+            ..Self::met(type_, observed_generation)
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use super::allowed;
 use super::object::ObjectKey;
+use kube::api::ObjectMeta;
 use md5::{Digest, Md5};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -43,6 +44,16 @@ pub(crate) fn is_draining(labels: Option<&BTreeMap<String, String>>) -> bool {
     labels
         .and_then(|labels| labels.get(LABEL_DRIVER_DRAINING))
         .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+}
+
+/// Annotation of a LoadBalancer, BackendGroup or Bind: with `true`, no driver is called for it and its BackendRecords.
+pub const ANNOTATION_PAUSED: &str = "lbcf.tkestack.io/paused";
+
+/// True for an object with [`ANNOTATION_PAUSED`], by the value `true` in any letter case.
+pub(crate) fn is_paused(metadata: &ObjectMeta) -> bool {
+    let annotations = metadata.annotations.as_ref();
+    let value = annotations.and_then(|annotations| annotations.get(ANNOTATION_PAUSED));
+    value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
 /// Label of a LoadBalancer or BackendGroup: prevents its deletion, whatever the value.
@@ -85,6 +96,9 @@ pub const READINESS_GATE: &str = "lbcf.tkestack.io/registered";
 pub const LABEL_INJECT_READINESS_GATE: &str = "lbcf.tkestack.io/pod-readiness-gate-inject";
 /// The value of [`LABEL_INJECT_READINESS_GATE`].
 pub const INJECT_READINESS_GATE: &str = "enabled";
+
+/// Kubernetes' label of nodes that external load balancers must not use, whatever its value.
+pub const LABEL_EXCLUDED: &str = "node.kubernetes.io/exclude-from-external-load-balancers";
 
 /// Finalizer of a LoadBalancer or Bind, removed after `deleteLoadBalancer`. The repeated "load" is
 /// the original's.

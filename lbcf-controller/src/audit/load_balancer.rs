@@ -3,10 +3,10 @@
 use super::decide::{
     AllFindings, Audited, Findings, Verdict, backends, news, not_audited, object_of,
 };
-use crate::api::names::ANNOTATION_REMOVE_ORPHANS;
+use crate::api::names::{ANNOTATION_REMOVE_ORPHANS, is_paused};
 use crate::api::{
     Condition, ConditionStatus, Conditions, LoadBalancerDriver, ObjectExt, StringMap,
-    condition_types,
+    condition_types, reasons,
 };
 use crate::cluster::EventType::{Normal, Warning};
 use crate::cluster::Regarding;
@@ -90,7 +90,7 @@ async fn audit<L: ManagedLoadBalancer + Send>(
         let message = format!("removed {removed}, which no BackendRecord accounts for");
         tracing::warn!(load_balancer = %key, "{message}");
         let recorder = &context.recorder;
-        recorder.record(&regarding, Normal, "RemovedOrphanedBackends", &message);
+        recorder.record(&regarding, Normal, reasons::REMOVED_ORPHANS, &message);
     }
     // The status may have changed since.
     if let Some(current) = find() {
@@ -104,6 +104,7 @@ async fn audit<L: ManagedLoadBalancer + Send>(
 fn is_in_use<L: ManagedLoadBalancer>(lb: &L) -> bool {
     let status = lb.status();
     !lb.object().is_deleting()
+        && !is_paused(lb.object().meta())
         && status.deletion_timestamp.is_none()
         && status.conditions.is_true(condition_types::CREATED)
 }
@@ -138,14 +139,14 @@ async fn publish<L: ManagedLoadBalancer>(
         return;
     }
     let (event_type, reason, message) = match condition.status {
-        ConditionStatus::True => (Warning, condition.reason, condition.message),
+        ConditionStatus::True => (Warning, reasons::ORPHANED_BACKENDS, condition.message),
         _ => {
             let message = "BackendRecords account for all registered backends";
-            (Normal, "DriftResolved".to_owned(), message.to_owned())
+            (Normal, reasons::DRIFT_RESOLVED, message.to_owned())
         }
     };
     let recorder = &context.recorder;
-    recorder.record_change(regarding, event_type, &reason, &message);
+    recorder.record_change(regarding, event_type, reason, &message);
 }
 
 /// Returns whether the condition is stored; if not, the next audit tries it again.
@@ -200,7 +201,8 @@ pub(super) async fn list(
         page.retry_id = retry_id();
         let operand = Operand::once(context, regarding);
         let permits = context.call_permits(driver, lb_info).await;
-        let call = operate::<ListBackends>(operand, driver, "ListBackends", page.clone()).await;
+        let call =
+            operate::<ListBackends>(operand, driver, reasons::LIST_BACKENDS, page.clone()).await;
         drop(permits);
         match call {
             Ok(mut response) => {
@@ -211,7 +213,12 @@ pub(super) async fn list(
                 }
                 if let Some(problem) = listed.problem(&page.continue_token, &next) {
                     let recorder = &context.recorder;
-                    recorder.record_change(regarding, Warning, "InvalidListBackends", problem);
+                    recorder.record_change(
+                        regarding,
+                        Warning,
+                        reasons::LIST_BACKENDS.invalid,
+                        problem,
+                    );
                     return None;
                 }
                 page.continue_token = next;
@@ -282,7 +289,7 @@ pub(super) async fn remove(
     let removed = is_still_orphan(context, audited, backend) && {
         let _permits = context.call_permits(driver, &audited.lb_info).await;
         let (operand, request) = (Operand::once(context, regarding), request(audited, backend));
-        let call = operate::<DeregisterBackend>(operand, driver, "RemoveOrphan", request);
+        let call = operate::<DeregisterBackend>(operand, driver, reasons::REMOVE_ORPHAN, request);
         call.await.is_ok()
     };
     let waiting = lock.release().into_iter().map(RequestKey::Record);

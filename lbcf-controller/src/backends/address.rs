@@ -17,11 +17,7 @@ use lbcf_driver_sdk::webhook::{
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use tracing::Instrument;
-
-/// The time that a driver has that answers at once. The creation of other records waits meanwhile.
-const AT_ONCE: Duration = Duration::from_secs(1);
 
 pub(super) struct Addresses<'a> {
     context: &'a Context,
@@ -60,6 +56,9 @@ impl<'a> Addresses<'a> {
     /// The address of a record that is to be created, if it is known at once.
     pub(super) async fn of(&self, record: &BackendRecord) -> Option<String> {
         let driver = self.driver_of(record)?;
+        if self.context.index().paused_by(record).is_some() {
+            return None;
+        }
         if let Some(address) = &record.spec.static_addr {
             return Some(address.clone());
         }
@@ -71,7 +70,8 @@ impl<'a> Addresses<'a> {
         let mut request = generate_request(record, format!("generateBackendAddr({key})"));
         fetch(self.context, record, &mut request).await.ok()?;
         let address = self.generate(&driver, record, request);
-        let address = tokio::time::timeout(AT_ONCE, address).await;
+        let within = self.context.options.address_timeout;
+        let address = tokio::time::timeout(within, address).await;
         let address = address.ok().flatten();
         if address.is_none() {
             self.is_quick.store(false, Ordering::Relaxed);

@@ -56,7 +56,7 @@ pub(crate) async fn execute(
     if adopted > 0 {
         let message = format!("adopted {adopted} BackendRecords that had no owner");
         let recorder = &context.recorder;
-        recorder.record(owner, Normal, "AdoptedBackendRecords", &message);
+        recorder.record(owner, Normal, reasons::ADOPTED_RECORDS, &message);
     }
     let addresses = &Addresses::new(context);
     addresses.read_pods(state, &plan.create).await;

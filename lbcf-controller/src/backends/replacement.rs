@@ -31,7 +31,7 @@ pub(super) const fn is_replaced(counts: &BackendCounts) -> bool {
 pub(super) fn began(conditions: &[Condition]) -> Option<Timestamp> {
     let condition = conditions.find(condition_types::REPLACING);
     let condition = condition.filter(|it| it.status == ConditionStatus::True)?;
-    condition.last_transition_time.as_deref()?.parse().ok()
+    condition.since()
 }
 
 /// The condition of an owner whose backends are being replaced. It keeps when that began, for the next process.

@@ -7,9 +7,9 @@ use super::replacement;
 use super::service::SelectedService;
 use super::unready;
 use super::waiting::{BackendsView, waiting};
+use crate::api::reasons::{self, ReportReason};
 use crate::api::{
     BackendOwner, BackendRecord, Condition, Conditions, NamespacedKind, ObjectExt, condition_types,
-    reasons,
 };
 use crate::cluster::EventType::Normal;
 use crate::cluster::{FromWatched, Regarding, Wait, WaitEvent, ready};
@@ -29,6 +29,9 @@ pub(crate) trait OwnerKind:
     + FromWatched
     + HasStatus<Status: Clone + Default + PartialEq + Serialize + Send + Sync>
 {
+    /// The reason of the event about all of its backends.
+    const SYNCED: &'static ReportReason;
+
     /// The load balancers that it declares, and how its backends can use them according to its status.
     fn load_balancers(
         &self,
@@ -113,8 +116,8 @@ fn report_progress<K: OwnerKind>(reporter: &Reporter<'_>, (backends, registered)
         let seconds = took.as_secs() + 1;
         let message =
             format!("all {backends} backends are registered, the last ones within {seconds} s");
-        let (recorder, reason) = (&reporter.context.recorder, format!("SuccSynced{}", K::KIND));
-        recorder.record(&reporter.regarding, Normal, &reason, &message);
+        let recorder = &reporter.context.recorder;
+        recorder.record(&reporter.regarding, Normal, K::SYNCED, &message);
     }
 }
 

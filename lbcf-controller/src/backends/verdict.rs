@@ -2,6 +2,7 @@
 
 use crate::api::{
     DeregisterPolicy, DeregisterWebhook, LoadBalancerDriver, ObjectKey, PodSelection, names,
+    reasons,
 };
 use crate::cluster::EventType::Warning;
 use crate::cluster::{Regarding, WriteError};
@@ -113,8 +114,9 @@ impl VerdictRequest {
     fn of(context: &Context, owner: &Owner) -> Option<Self> {
         let index = context.index();
         let object = index.backend_owner(owner)?;
-        let is_deleting = object.metadata().deletion_timestamp.is_some();
-        if object.deregister_policy() != Some(DeregisterPolicy::Webhook) || is_deleting {
+        let metadata = object.metadata();
+        let is_silent = metadata.deletion_timestamp.is_some() || names::is_paused(metadata);
+        if object.deregister_policy() != Some(DeregisterPolicy::Webhook) || is_silent {
             return None;
         }
         let selection = match object.pods() {
@@ -164,7 +166,7 @@ impl VerdictRequest {
         registered: &[Arc<PodView>],
     ) -> DeregisterVerdict {
         let recorder = &context.recorder;
-        recorder.record_change(&self.regarding, Warning, "WebhookFailed", message);
+        recorder.record_change(&self.regarding, Warning, reasons::WEBHOOK_FAILED, message);
         let policy = self.webhook.as_ref();
         let policy = policy.and_then(|webhook| webhook.failure_policy);
         let outcome = VerdictOutcome::Failed(policy.unwrap_or_default());

@@ -3,8 +3,9 @@
 use super::counts::{BackendCounts, OwnerCounts, OwnerView};
 use super::pods::ports;
 use super::service::{SelectedService, ServiceWait};
+use crate::api::names::is_paused;
 use crate::api::{BackendOwner, PodSelection, allowed, reasons};
-use crate::cluster::{Wait, WaitEvent, some};
+use crate::cluster::{Wait, WaitEvent, paused, some};
 use crate::index::Owner;
 
 /// The state that an owner's backends depend on.
@@ -40,7 +41,11 @@ pub(super) fn waiting(view: &BackendsView<'_>) -> Option<Wait> {
         }
         (None, None) => without_source(view),
     };
-    missing.or_else(|| (!is_complete).then(|| unfinished(view.view)))
+    let unfinished = || match is_paused(view.object.metadata()) {
+        true => paused(&view.owner.request_key().to_string()),
+        false => unfinished(view.view),
+    };
+    missing.or_else(|| (!is_complete).then(unfinished))
 }
 
 /// Why an owner that selects pods has nothing to register.

@@ -93,6 +93,17 @@ fn is_pod_of(record: &BackendRecord, backend: &PodBackendRecord, pod: &PodView) 
     names.contains(&record.name_any())
 }
 
+/// The pod that a record was created for; none if it is gone, or the record registers no pod.
+pub(crate) fn pod_of(index: &Index, record: &BackendRecord) -> Option<Arc<PodView>> {
+    let backend = record.spec.pod_backend.as_ref()?;
+    let pod = index.find::<PodView>(&beside(record, &backend.name))?;
+    let is_it = match record.spec.endpoint_backend {
+        Some(_) => is_of_target(record, &pod.uid),
+        None => is_pod_of(record, backend, &pod),
+    };
+    is_it.then_some(pod)
+}
+
 async fn fetch_service(
     context: &Context,
     record: &BackendRecord,
@@ -170,13 +181,17 @@ fn service_port(
     Some((service, port))
 }
 
-/// True if the record was created for this endpoint, whose target is in the record's name.
+/// True if the record was created for this endpoint.
 fn is_of_record(record: &BackendRecord, found: &SliceEndpoint) -> bool {
+    let target = found.endpoint.pod.as_ref();
+    is_of_target(record, target.map_or("", |pod| &*pod.uid))
+}
+
+/// True if the record was created for an endpoint with this target, whose uid is in the record's name.
+fn is_of_target(record: &BackendRecord, target: &str) -> bool {
     let (Some(owner), Some(backend)) = (Owner::of(record), &record.spec.endpoint_backend) else {
         return false;
     };
-    let target = found.endpoint.pod.as_ref();
-    let target = target.map_or("", |pod| &*pod.uid);
     let name = endpoint_record_name(&owner, &record.spec.lb_name, backend, target);
     let is = record.name_any();
     is == name || is == names::other_name(&name)

@@ -1,8 +1,10 @@
 use super::error::CommandError;
 use crate::cluster::client::{self, ClientLimits, RequestRate};
 use crate::process::metrics::Metrics;
+use http::Uri;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use lbcf_driver_client::Proxies;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use tokio::net::lookup_host;
@@ -34,7 +36,8 @@ pub struct ClusterArgs {
 impl ClusterArgs {
     pub(super) async fn config(&self) -> Result<Config, CommandError> {
         let Some(path) = &self.kubeconfig else {
-            return Config::infer().await.map_err(CommandError::NoCluster);
+            let config = Config::infer().await.map_err(CommandError::NoCluster)?;
+            return Ok(without_needless_proxy(config));
         };
         kubeconfig(path).await
     }
@@ -71,9 +74,27 @@ pub async fn kubeconfig(path: &Path) -> Result<Config, CommandError> {
         source,
     };
     let kubeconfig = Kubeconfig::read_from(path).map_err(wrong)?;
-    Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
-        .await
-        .map_err(wrong)
+    let options = KubeConfigOptions::default();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+    Ok(without_needless_proxy(config.map_err(wrong)?))
+}
+
+/// Takes the environment's proxy out of the configuration of a cluster that is on this machine, or that `NO_PROXY` excepts,
+/// as kubectl does; kube compares that list with the proxy. One that the kubeconfig names stays.
+#[must_use]
+pub fn without_needless_proxy(mut config: Config) -> Config {
+    let host = config.cluster_url.host().unwrap_or_default();
+    let address: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();
+    let is_local = host == "localhost" || address.is_ok_and(|it| it.is_loopback());
+    let of_environment = ["HTTPS_PROXY", "https_proxy"].map(|name| std::env::var(name).ok());
+    let mut of_environment = of_environment.into_iter().flatten();
+    let proxy = config.proxy_url.as_ref();
+    let is_of_environment = of_environment.any(|url| url.parse::<Uri>().ok().as_ref() == proxy);
+    let is_needed = !is_local && Proxies::from_environment().lead_to(&config.cluster_url);
+    if is_of_environment && !is_needed {
+        config.proxy_url = None;
+    }
+    config
 }
 
 /// The addresses of the API server: by the configuration, and by the environment that every pod has. Those of a name are

@@ -1,4 +1,4 @@
-use lbcf_driver_client::{HttpClient, HttpClientError, HttpClientSettings};
+use lbcf_driver_client::{HttpClient, HttpClientError, HttpClientSettings, Proxies};
 use std::path::PathBuf;
 
 /// Flags of the connections to drivers, the same for all drivers. Files are read again when they
@@ -37,11 +37,8 @@ pub struct DriverArgs {
 }
 
 impl DriverArgs {
-    /// The clients for drivers in kube-system and in other namespaces, or `None` if no flag is set. Reads the files.
-    pub(super) fn clients(&self) -> Result<Option<[HttpClient; 2]>, HttpClientError> {
-        if *self == Self::default() {
-            return Ok(None);
-        }
+    /// The clients for drivers in kube-system and in other namespaces. Reads the files.
+    pub(super) fn clients(&self) -> Result<[HttpClient; 2], HttpClientError> {
         let (cert, key) = (&self.driver_client_cert_file, &self.driver_client_key_file);
         let settings = HttpClientSettings {
             ca_files: self.driver_ca_file.iter().cloned().collect(),
@@ -51,15 +48,19 @@ impl DriverArgs {
             allow_token_over_http: self.driver_token_over_http,
             ..HttpClientSettings::default()
         };
-        let of_system = HttpClient::with(settings.clone())?;
-        if self.driver_credentials_for_tenants {
-            return Ok(Some([of_system.clone(), of_system]));
-        }
-        let of_tenants = HttpClient::with(HttpClientSettings {
-            client_certificate: None,
-            token_file: None,
-            ..settings
+        let of_system = HttpClient::with(HttpClientSettings {
+            proxies: Proxies::from_environment(),
+            ..settings.clone()
         })?;
-        Ok(Some([of_system, of_tenants]))
+        // A tenant's driver could be any host that a proxy reaches.
+        let of_tenants = match self.driver_credentials_for_tenants {
+            true => settings,
+            false => HttpClientSettings {
+                client_certificate: None,
+                token_file: None,
+                ..settings
+            },
+        };
+        Ok([of_system, HttpClient::with(of_tenants)?])
     }
 }

@@ -1,6 +1,8 @@
 //! Reasons why objects wait, as a condition and an event report them.
 
-use crate::api::{Condition, condition_types, reasons};
+use crate::api::names::ANNOTATION_PAUSED;
+use crate::api::reasons::{self, ReportReason};
+use crate::api::{Condition, condition_types};
 use crate::process::text::listed;
 use jiff::Timestamp;
 use std::fmt::Display;
@@ -8,7 +10,7 @@ use std::fmt::Display;
 /// Why an object waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wait {
-    pub reason: &'static str,
+    pub reason: &'static ReportReason,
     pub message: String,
     pub event: WaitEvent,
 }
@@ -27,7 +29,11 @@ pub(crate) enum WaitEvent {
 }
 
 impl Wait {
-    pub(crate) fn new(reason: &'static str, message: impl Into<String>, event: WaitEvent) -> Self {
+    pub(crate) fn new(
+        reason: &'static ReportReason,
+        message: impl Into<String>,
+        event: WaitEvent,
+    ) -> Self {
         let message = message.into();
         Self {
             reason,
@@ -60,6 +66,12 @@ impl Wait {
     }
 }
 
+/// The object of this name keeps drivers from being called.
+pub(crate) fn paused(object: &str) -> Wait {
+    let message = format!("{object} is paused by its annotation {ANNOTATION_PAUSED}");
+    Wait::new(reasons::PAUSED, message, WaitEvent::Progress)
+}
+
 /// The most names that a message lists, so that it stays short for any number of objects.
 const NAMED: usize = 3;
 
@@ -74,7 +86,7 @@ pub(crate) fn ready(wait: Option<&Wait>, generation: Option<i64>) -> Condition {
     match wait {
         Some(wait) => wait.condition(type_, generation),
         None => Condition {
-            reason: reasons::ALL_REGISTERED.to_owned(),
+            reason: reasons::ALL_REGISTERED.to_string(),
             ..Condition::met(type_, generation)
         },
     }
@@ -120,7 +132,7 @@ mod tests {
             (condition.reason.as_str(), condition.message.as_str()),
             ("AllRegistered", "")
         );
-        let wait = Wait::new("NoPodsSelected", "none", WaitEvent::Problem);
+        let wait = Wait::new(reasons::NO_PODS_SELECTED, "none", WaitEvent::Problem);
         let condition = ready(Some(&wait), Some(3));
         assert_eq!(condition.status, ConditionStatus::False);
         assert_eq!(condition.observed_generation, Some(3));

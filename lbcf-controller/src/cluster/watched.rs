@@ -110,6 +110,7 @@ struct ReadMetadata {
     generation: Option<i64>,
     creation_timestamp: Option<Time>,
     deletion_timestamp: Option<Time>,
+    deletion_grace_period_seconds: Option<i64>,
     labels: Option<BTreeMap<String, String>>,
     annotations: Option<BTreeMap<String, String>>,
     owner_references: Option<Vec<OwnerReference>>,
@@ -126,6 +127,7 @@ fn read_metadata<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ObjectMet
         generation: read.generation,
         creation_timestamp: read.creation_timestamp,
         deletion_timestamp: read.deletion_timestamp,
+        deletion_grace_period_seconds: read.deletion_grace_period_seconds,
         labels: read.labels,
         annotations: read.annotations,
         owner_references: read.owner_references,
@@ -180,11 +182,13 @@ struct PodStatusPart {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct PodConditionPart {
     #[serde(rename = "type")]
     type_: String,
     status: String,
     reason: Option<String>,
+    last_transition_time: Option<Time>,
 }
 
 impl FromWatched for PodView {
@@ -195,6 +199,7 @@ impl FromWatched for PodView {
             type_: &it.type_,
             status: &it.status,
             reason: it.reason.as_deref().unwrap_or_default(),
+            since: it.last_transition_time.as_ref().map(|time| time.0),
         });
         let conditions: Vec<PodCondition<'_>> = conditions.collect();
         let gates = spec.readiness_gates.iter().flatten();
@@ -301,6 +306,7 @@ mod tests {
             "metadata": {
                 "namespace": "ns", "name": "p", "uid": "u", "resourceVersion": "3",
                 "labels": {"app": "web"}, "deletionTimestamp": "2026-01-01T00:00:00Z",
+                "deletionGracePeriodSeconds": 30,
             },
             "spec": {
                 "nodeName": "n", "containers": [],
@@ -320,6 +326,15 @@ mod tests {
         assert_eq!(view, PodView::of(&whole));
         assert!(view.ready && view.running && view.deleting);
         assert_eq!(view.gate, Some(GateStatus::False));
+        assert_eq!(view.since, "2025-12-31T23:59:30Z".parse().ok());
+        let mut kept = pod;
+        let metadata = kept["metadata"].as_object_mut().unwrap();
+        metadata.remove("deletionTimestamp").unwrap();
+        kept["status"]["conditions"][0]["lastTransitionTime"] = json!("2026-01-01T00:00:07Z");
+        let whole: k8s_openapi::api::core::v1::Pod = serde_json::from_value(kept.clone()).unwrap();
+        let view = PodView::from_watched(watched(&kept)).unwrap();
+        assert_eq!(view, PodView::of(&whole));
+        assert_eq!(view.since, "2026-01-01T00:00:07Z".parse().ok());
         let empty = watched(&json!({"metadata": {"name": "p"}}));
         assert!(!PodView::from_watched(empty).unwrap().is_available());
     }

@@ -1,9 +1,8 @@
 //! Probes drivers: calls `healthz` and evaluates the response.
 
-use super::{DriverError, Drivers, PROBE_TIMEOUT, call_span, send, timeout_of};
-use crate::api::{
-    Condition, ConditionStatus, LoadBalancerDriver, ObjectKey, condition_types, reasons,
-};
+use super::{DriverError, Drivers, PROBE_TIMEOUT, call_span, is_not_served, send, timeout_of};
+use crate::api::reasons::{self, ReportReason};
+use crate::api::{Condition, ConditionStatus, LoadBalancerDriver, ObjectKey, condition_types};
 use crate::process::leader::NotLeading;
 use crate::process::lock::Mutex;
 use crate::process::metrics::Outcome;
@@ -19,11 +18,14 @@ use tracing::Instrument;
 pub(crate) struct DriverHealth {
     /// `Unknown` if the driver responds, but not as `healthz` does.
     status: ConditionStatus,
-    reason: &'static str,
+    /// None if it is healthy.
+    reason: Option<&'static ReportReason>,
     /// The same for every probe that finds the same, as each difference is written to the API server.
     message: String,
     /// None if the response does not say.
     abilities: Option<DriverAbilities>,
+    /// False if there was no response.
+    responds: bool,
 }
 
 /// The version and the features that a driver names in `healthz`.
@@ -65,13 +67,18 @@ impl DriverHealth {
             reason,
             message: message.to_owned(),
             abilities: None,
+            responds: true,
+        };
+        let no_response = |message: &str| Self {
+            responds: false,
+            ..new(False, Some(reasons::WEBHOOK_ERROR), message)
         };
         let error = match response {
             Ok(response) => {
                 let message = "the driver responded to healthz with healthy: false";
                 let health = match response.healthy {
-                    true => new(True, "", ""),
-                    false => new(False, reasons::UNHEALTHY, message),
+                    true => new(True, None, ""),
+                    false => new(False, Some(reasons::UNHEALTHY), message),
                 };
                 return Self {
                     abilities: Some(DriverAbilities::of(response)),
@@ -87,20 +94,20 @@ impl DriverHealth {
                     let message =
                         format!("the driver responded to healthz with HTTP status {status}");
                     match status {
-                        404 | 405 | 501 => Self {
+                        _ if is_not_served(*status) => Self {
                             abilities: Some(DriverAbilities::default()),
-                            ..new(Unknown, reasons::HEALTHZ_NOT_SERVED, &message)
+                            ..new(Unknown, Some(reasons::HEALTHZ_NOT_SERVED), &message)
                         },
-                        500..600 => new(False, reasons::WEBHOOK_ERROR, &message),
-                        _ => new(Unknown, reasons::INVALID_RESPONSE, &message),
+                        500..600 => new(False, Some(reasons::WEBHOOK_ERROR), &message),
+                        _ => new(Unknown, Some(reasons::INVALID_RESPONSE), &message),
                     }
                 }
                 CallError::Malformed(_) | CallError::TooLarge { .. } => {
-                    new(Unknown, reasons::INVALID_RESPONSE, &in_full(source))
+                    new(Unknown, Some(reasons::INVALID_RESPONSE), &in_full(source))
                 }
-                _ => new(False, reasons::WEBHOOK_ERROR, &in_full(source)),
+                _ => no_response(&in_full(source)),
             },
-            _ => new(False, reasons::WEBHOOK_ERROR, &in_full(error)),
+            _ => no_response(&in_full(error)),
         }
     }
 
@@ -108,9 +115,10 @@ impl DriverHealth {
     pub(crate) fn healthy() -> Self {
         Self {
             status: ConditionStatus::True,
-            reason: "",
+            reason: None,
             message: String::new(),
             abilities: None,
+            responds: true,
         }
     }
 
@@ -130,9 +138,10 @@ impl DriverHealth {
     pub(crate) fn unreachable() -> Self {
         Self {
             status: ConditionStatus::False,
-            reason: reasons::WEBHOOK_ERROR,
+            reason: Some(reasons::WEBHOOK_ERROR),
             message: "unreachable".to_owned(),
             abilities: None,
+            responds: false,
         }
     }
 
@@ -160,8 +169,12 @@ impl DriverHealth {
 
     pub(crate) fn condition(&self, observed_generation: Option<i64>) -> Condition {
         let type_ = condition_types::HEALTHY;
-        Condition::unmet(type_, self.reason, &self.message, observed_generation)
-            .with_status(self.status)
+        Condition {
+            status: self.status,
+            reason: self.reason.map(|it| it.to_string()).unwrap_or_default(),
+            message: self.message.clone(),
+            ..Condition::met(type_, observed_generation)
+        }
     }
 }
 
@@ -208,6 +221,13 @@ pub(crate) struct HealthResults(Mutex<HashMap<ObjectKey, DriverHealth>>);
 impl HealthResults {
     pub(crate) fn get(&self, driver: &ObjectKey) -> Option<DriverHealth> {
         self.0.lock().get(driver).cloned()
+    }
+
+    /// Why the driver does not respond, if it did not when it was asked last.
+    pub(crate) fn no_response(&self, driver: &ObjectKey) -> Option<String> {
+        let results = self.0.lock();
+        let silent = results.get(driver).filter(|health| !health.responds)?;
+        Some(silent.message.clone())
     }
 
     /// Replaces a driver's last result, which is returned.

@@ -1,6 +1,7 @@
 //! Applying an event of each kind to the index, and the requests that follow from it.
 
 use super::binds::{self, BindChange};
+use super::pause::is_pause_changed;
 use super::selections::PodRule;
 use super::store::Diff;
 use super::users::service_key;
@@ -55,8 +56,11 @@ impl Indexed for LoadBalancer {
             index.claims.load_balancer_changed(&key, &diff);
             let of_service = index.service_classes.load_balancer_changed(&key, &diff);
             requests.extend(of_service);
+            let request = RequestKey::LoadBalancer(key.clone());
+            let records = index.records.of_load_balancer(&request).cloned();
+            requests.extend(Index::resumed(&diff, records));
             if is_load_balancer_changed(&diff) && (!is_own || diff.new.is_none()) {
-                requests.push(Request::normal(RequestKey::LoadBalancer(key.clone())));
+                requests.push(Request::normal(request));
             }
             if diff.old.as_deref().map(use_of) != diff.new.as_deref().map(use_of) {
                 for group in index.groups_by_load_balancer.get(&key) {
@@ -75,13 +79,14 @@ impl Indexed for LoadBalancer {
 /// event may arrive before the response to its write; its loss does.
 fn is_load_balancer_changed(diff: &Diff<LoadBalancer>) -> bool {
     let is_kept = |lb: &LoadBalancer| lb.has_finalizer(names::FINALIZER_LOAD_BALANCER);
-    diff.is_change(|old, new| {
-        let lost = is_kept(old) && !is_kept(new);
-        let (old, new) = (&old.metadata, &new.metadata);
-        lost || old.generation != new.generation
-            || old.deletion_timestamp != new.deletion_timestamp
-            || old.uid != new.uid
-    })
+    is_pause_changed(diff)
+        || diff.is_change(|old, new| {
+            let lost = is_kept(old) && !is_kept(new);
+            let (old, new) = (&old.metadata, &new.metadata);
+            lost || old.generation != new.generation
+                || old.deletion_timestamp != new.deletion_timestamp
+                || old.uid != new.uid
+        })
 }
 
 /// The state of a load balancer that groups depend on.
@@ -119,6 +124,7 @@ impl Indexed for BackendGroup {
             }));
             let owner = Owner::Group(key.clone());
             let is_changed = is_group_changed(&diff);
+            requests.extend(Index::resumed(&diff, index.records.of_owner(&owner)));
             requests.extend(index.owner_changed(&owner, &diff, is_changed));
             if is_changed {
                 if diff.new.is_some() {
@@ -133,11 +139,12 @@ impl Indexed for BackendGroup {
 
 /// Status writes do not enqueue a group.
 fn is_group_changed(diff: &Diff<BackendGroup>) -> bool {
-    diff.is_change(|old, new| {
-        old.spec != new.spec
-            || old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
-            || old.metadata.uid != new.metadata.uid
-    })
+    is_pause_changed(diff)
+        || diff.is_change(|old, new| {
+            old.spec != new.spec
+                || old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
+                || old.metadata.uid != new.metadata.uid
+        })
 }
 
 impl Indexed for Bind {
@@ -155,6 +162,7 @@ impl Indexed for Bind {
             index.claims.bind_changed(&key, &diff);
             let change = BindChange::of(&diff);
             let owner = Owner::Bind(key.clone());
+            requests.extend(Index::resumed(&diff, index.records.of_owner(&owner)));
             let is_changed = change.bind || change.records;
             requests.extend(index.owner_changed(&owner, &diff, is_changed));
             if diff.new.is_some() && change.records {

@@ -1,6 +1,7 @@
 //! The effects of a change of a Bind.
 
 use super::store::Diff;
+use crate::api::names::is_paused;
 use crate::api::{
     Bind, Conditions, ObjectExt, ObjectKey, TargetLoadBalancerStatus, condition_types, names,
 };
@@ -29,7 +30,8 @@ impl BindChange {
             (_, Some(bind)) | (Some(bind), None) => return Self::whole(names_of(bind)),
             (None, None) => return Self::default(),
         };
-        if old.spec != new.spec
+        if is_paused(&old.metadata) != is_paused(&new.metadata)
+            || old.spec != new.spec
             || old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
             || old.metadata.finalizers != new.metadata.finalizers
         {

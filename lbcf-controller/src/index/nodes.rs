@@ -1,13 +1,12 @@
 //! Nodes, reduced to what reconciling needs.
 
 use super::store::{Versioned, version_of};
+use crate::api::names::LABEL_EXCLUDED;
 use crate::api::{ObjectKey, key_of};
 use k8s_openapi::api::core::v1::{NodeAddress, NodeSpec, NodeStatus};
 use kube::api::ObjectMeta;
 use std::collections::BTreeMap;
 
-/// Kubernetes' label of nodes that external load balancers must not use, whatever its value.
-const LABEL_EXCLUDED: &str = "node.kubernetes.io/exclude-from-external-load-balancers";
 /// The cluster autoscaler's taint of nodes that it is about to remove.
 const TAINT_REMOVING: &str = "ToBeDeletedByClusterAutoscaler";
 

@@ -3,6 +3,7 @@
 use super::store::{Diff, Store, StoreEvent, Versioned, version_of};
 use crate::api::names::READINESS_GATE;
 use crate::api::{ObjectKey, key_of};
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ObjectMeta;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,8 @@ pub(crate) struct PodView {
     /// The phase is Succeeded or Failed: its containers have ended and do not start again.
     pub finished: bool,
     pub deleting: bool,
+    /// When it became as `ready` says or, of a pod that is being deleted, when somebody asked for that.
+    pub since: Option<Timestamp>,
 }
 
 impl PodView {
@@ -37,6 +40,7 @@ impl PodView {
             type_: &it.type_,
             status: &it.status,
             reason: it.reason.as_deref().unwrap_or_default(),
+            since: it.last_transition_time.as_ref().map(|time| time.0),
         });
         let conditions: Vec<PodCondition<'_>> = conditions.collect();
         let gates = pod.spec.as_ref();
@@ -56,7 +60,7 @@ impl PodView {
         node: Option<String>,
         ip: Option<String>,
         phase: Option<&str>,
-        PodReadiness { ready, gate }: PodReadiness,
+        PodReadiness { ready, gate, since }: PodReadiness,
     ) -> Self {
         Self {
             key: key_of(metadata),
@@ -70,6 +74,7 @@ impl PodView {
             running: phase == Some("Running"),
             finished: matches!(phase, Some("Succeeded" | "Failed")),
             deleting: metadata.deletion_timestamp.is_some(),
+            since: deletion_requested(metadata).or(since),
         }
     }
 
@@ -100,6 +105,14 @@ impl PodView {
             && self.finished == other.finished
             && self.deleting == other.deleting
     }
+}
+
+/// The timestamp of a deletion is the end of the grace period.
+fn deletion_requested(metadata: &ObjectMeta) -> Option<Timestamp> {
+    let end = metadata.deletion_timestamp.as_ref()?.0;
+    let grace_period = metadata.deletion_grace_period_seconds.unwrap_or_default();
+    end.checked_sub(SignedDuration::from_secs(grace_period))
+        .ok()
 }
 
 impl Versioned for PodView {
@@ -156,6 +169,8 @@ pub(crate) struct PodCondition<'a> {
     pub status: &'a str,
     /// Empty if there is none.
     pub reason: &'a str,
+    /// Its last transition.
+    pub since: Option<Timestamp>,
 }
 
 /// The status of this controller's readiness gate in a pod that has it.
@@ -175,6 +190,8 @@ pub(crate) struct PodReadiness {
     pub ready: bool,
     /// None if the pod does not have this controller's gate.
     pub gate: Option<GateStatus>,
+    /// The last transition of the conditions that decide about `ready`.
+    pub since: Option<Timestamp>,
 }
 
 impl PodReadiness {
@@ -185,17 +202,23 @@ impl PodReadiness {
     ) -> Self {
         let find = |type_: &str| conditions.iter().find(|it| it.type_ == type_);
         let is_true = |type_: &str| find(type_).is_some_and(|it| it.status == "True");
+        let since = |type_: &str| find(type_)?.since;
         let (mut is_gated, mut are_others_open) = (false, true);
+        let mut last_transition = since("ContainersReady");
         for gate in gates {
             match gate {
                 READINESS_GATE => is_gated = true,
-                other => are_others_open &= is_true(other),
+                other => {
+                    are_others_open &= is_true(other);
+                    last_transition = last_transition.max(since(other));
+                }
             }
         }
         if !is_gated {
             return Self {
                 ready: is_true("Ready"),
                 gate: None,
+                since: since("Ready"),
             };
         }
         // A node that cannot be reached changes Ready alone, and keeps the reason.
@@ -209,6 +232,10 @@ impl PodReadiness {
         Self {
             ready: is_true("ContainersReady") && are_others_open && !is_unreachable,
             gate: Some(gate),
+            since: match is_unreachable {
+                true => since("Ready"),
+                false => last_transition,
+            },
         }
     }
 }
@@ -226,6 +253,7 @@ mod tests {
                 type_,
                 status,
                 reason,
+                since: None,
             });
         let conditions: Vec<PodCondition<'_>> = conditions.collect();
         PodReadiness::of(gates.iter().copied(), &conditions)
@@ -241,9 +269,46 @@ mod tests {
             (&[OTHER], "True", true),
         ] {
             let found = readiness(gates, &[containers, ["Ready", status, ""]]);
-            assert_eq!(found, PodReadiness { ready, gate: None });
+            let since = None;
+            assert_eq!(
+                found,
+                PodReadiness {
+                    ready,
+                    gate: None,
+                    since
+                }
+            );
         }
         assert_eq!(readiness(&[], &[]), PodReadiness::default());
+    }
+
+    #[test]
+    fn readiness_begins_with_the_last_condition_that_it_needs() {
+        let since = |gates: &[&'static str], ready: [&'static str; 2]| {
+            let at = |second| Timestamp::from_second(second).ok();
+            let condition = |type_, status, reason, second| PodCondition {
+                type_,
+                status,
+                reason,
+                since: at(second),
+            };
+            let conditions = [
+                condition("ContainersReady", "True", "", 5),
+                condition(OTHER, "True", "", 7),
+                condition(READINESS_GATE, "True", "", 9),
+                condition("Ready", ready[0], ready[1], 11),
+            ];
+            let readiness = PodReadiness::of(gates.iter().copied(), &conditions);
+            readiness.since.map(Timestamp::as_second)
+        };
+        assert_eq!(since(&[OTHER], ["True", ""]), Some(11));
+        assert_eq!(since(&[READINESS_GATE], ["True", ""]), Some(5));
+        assert_eq!(since(&[READINESS_GATE, OTHER], ["True", ""]), Some(7));
+        let closed = ["False", GATES_NOT_READY];
+        assert_eq!(since(&[READINESS_GATE, OTHER], closed), Some(7));
+        // The node cannot be reached.
+        assert_eq!(since(&[READINESS_GATE, OTHER], ["False", ""]), Some(11));
+        assert_eq!(readiness(&[], &[]).since, None);
     }
 
     #[test]

@@ -112,6 +112,13 @@ impl Records {
             .filter_map(|key| self.store.find(key))
     }
 
+    /// All records of an owner.
+    pub(super) fn of_owner(&self, owner: &Owner) -> impl Iterator<Item = ObjectKey> {
+        let units = self.units(owner);
+        let records = units.flat_map(|unit| self.of_unit(owner, unit));
+        records.map(|record| ObjectKey::of(&**record))
+    }
+
     /// The units that an owner has records of.
     pub(super) fn units(&self, owner: &Owner) -> impl Iterator<Item = &Unit> {
         self.units.get(owner)
@@ -142,6 +149,10 @@ impl Records {
     }
 
     /// The first of these records.
+    pub(super) fn of_load_balancer(&self, lb: &RequestKey) -> impl Iterator<Item = &ObjectKey> {
+        self.by_load_balancer.get(lb)
+    }
+
     pub(crate) fn first_of_load_balancer(&self, lb: &RequestKey) -> Option<&ObjectKey> {
         self.by_load_balancer.get(lb).next()
     }

@@ -6,7 +6,7 @@ use super::multi_map::MultiMap;
 use super::pods::{PodView, Pods};
 use crate::api::{ObjectKey, PodSelection};
 use crate::index::request::{Owner, Unit};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Which pods an owner selects.
@@ -20,7 +20,7 @@ pub(super) struct PodRule {
 
 impl PodRule {
     fn selects(&self, pod: &PodView) -> bool {
-        (!self.only_gated || pod.gate.is_some()) && selects(&self.pods, &pod.key.name, &pod.labels)
+        (!self.only_gated || pod.gate.is_some()) && self.pods.selects(&pod.key.name, &pod.labels)
     }
 }
 
@@ -192,21 +192,5 @@ impl Selections {
             })
             .cloned()
             .collect()
-    }
-}
-
-/// True if a rule selects a pod of its namespace. An empty selector selects nothing;
-/// labels take precedence over names.
-fn selects(rule: &PodSelection, name: &str, labels: &BTreeMap<String, String>) -> bool {
-    match &rule.by_label {
-        Some(by_label) => {
-            !by_label.selector.is_empty()
-                && by_label
-                    .selector
-                    .iter()
-                    .all(|(label, value)| labels.get(label) == Some(value))
-                && !by_label.except.iter().any(|except| **except == *name)
-        }
-        None => rule.by_name.iter().any(|selected| **selected == *name),
     }
 }

@@ -112,6 +112,8 @@ pub(crate) struct Store<T> {
     unreadable: HashSet<ObjectKey>,
     /// The newest version that the watch reported: everything up to it is known.
     watched_version: u64,
+    /// The version that the watch reported last, or the newest of the list with which versions begin again.
+    last_reported: u64,
     /// Objects that writes of this process removed, of which the watch may still report older
     /// states.
     removed: HashMap<ObjectKey, u64>,
@@ -138,6 +140,7 @@ impl<T> Default for Store<T> {
             objects: HashMap::new(),
             unreadable: HashSet::new(),
             watched_version: 0,
+            last_reported: 0,
             removed: HashMap::new(),
             listing: None,
             forgets_versions: false,
@@ -203,12 +206,16 @@ impl<T: Versioned> Store<T> {
             }
             StoreEvent::InitDone => return self.finish_list(),
             StoreEvent::Apply(object) => {
-                self.watched(object.version());
+                let version = object.version();
+                if version != 0 && version < self.last_reported {
+                    return Vec::new(); // It was reported before, and the object may be gone since.
+                }
+                self.reported(version);
                 self.insert(object.key(), object)
             }
             StoreEvent::Delete(object) => {
                 let (key, version) = (object.key(), object.version());
-                self.watched(version);
+                self.reported(version);
                 self.unreadable.remove(&key);
                 match self.objects.get(&key) {
                     // A newer object of the same name is not the deleted one.
@@ -275,6 +282,12 @@ impl<T: Versioned> Store<T> {
         self.insert(key, object)
     }
 
+    /// Advances the version of the watch, which is in order.
+    fn reported(&mut self, version: u64) {
+        self.last_reported = self.last_reported.max(version);
+        self.watched(version);
+    }
+
     fn watched(&mut self, version: u64) {
         if version > self.watched_version {
             self.watched_version = version;
@@ -319,6 +332,7 @@ impl<T: Versioned> Store<T> {
         else {
             return Vec::new();
         };
+        self.last_reported = newest;
         self.watched(requested_at);
         let known_until = self.watched_version;
         if std::mem::take(&mut self.forgets_versions) {

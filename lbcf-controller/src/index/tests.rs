@@ -4,6 +4,7 @@ mod endpoints;
 mod gates;
 mod load_balancers;
 mod owners;
+mod pause;
 mod records;
 mod selections;
 mod service_classes;
@@ -50,6 +51,7 @@ fn pod(name: &str, labels: &[(&str, &str)], version: u64) -> PodView {
         running: true,
         finished: false,
         deleting: false,
+        since: None,
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Its backends are reconciled like a Bind's, by [`backends`](crate::backends).
 
+use crate::api::reasons::{self, ReportReason};
 use crate::api::{
     BackendGroup, BackendGroupStatus, BackendRecord, Condition, ObjectExt, ObjectKey, names,
-    reasons,
 };
 use crate::backends::{self, BackendCounts, OwnerKind, to_i32, write_counts};
 use crate::cluster::{Wait, WaitEvent, some};
@@ -18,6 +18,8 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
 }
 
 impl OwnerKind for BackendGroup {
+    const SYNCED: &'static ReportReason = reasons::SUCC_SYNCED_GROUP;
+
     fn load_balancers(
         &self,
         index: &Index,
@@ -100,7 +102,10 @@ impl OwnerKind for BackendGroup {
     }
 }
 
-fn problem(lb: &LoadBalancerUse, namespace: &str) -> Option<(&'static str, WaitEvent, String)> {
+fn problem(
+    lb: &LoadBalancerUse,
+    namespace: &str,
+) -> Option<(&'static ReportReason, WaitEvent, String)> {
     let (reason, event, problem) = match lb {
         LoadBalancerUse::Usable(_) => return None,
         LoadBalancerUse::Unknown => (

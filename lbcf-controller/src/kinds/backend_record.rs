@@ -3,6 +3,7 @@
 mod calls;
 mod conflict;
 mod decide;
+mod latency;
 mod reconcile;
 mod report;
 mod successor;

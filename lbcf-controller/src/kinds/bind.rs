@@ -7,9 +7,10 @@
 pub(crate) mod load_balancer;
 
 use crate::api::names::FINALIZER_LOAD_BALANCER;
+use crate::api::reasons::{self, ReportReason};
 use crate::api::{
     BackendRecord, Bind, BindStatus, Condition, ConditionStatus, Conditions, ObjectExt, ObjectKey,
-    TargetLoadBalancer, TargetLoadBalancerStatus, condition_types, reasons,
+    TargetLoadBalancer, TargetLoadBalancerStatus, condition_types,
 };
 use crate::backends;
 use crate::backends::{BackendCounts, OwnerKind, to_i32, write_counts};
@@ -46,6 +47,8 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
 }
 
 impl OwnerKind for Bind {
+    const SYNCED: &'static ReportReason = reasons::SUCC_SYNCED_BIND;
+
     fn load_balancers(
         &self,
         _index: &Index,

@@ -49,7 +49,7 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
         }
         DriverAction::AwaitReadable => {
             let message = "waiting: an object cannot be understood and might use this driver";
-            reporter.event(Warning, "UnreadableObject", message);
+            reporter.event(Warning, reasons::UNREADABLE_OBJECT, message);
             Ok(Action::RequeueAfter(UNREADABLE_INTERVAL))
         }
         DriverAction::SetStatus(status) => {
@@ -64,11 +64,11 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
             }
             match change {
                 Some(HealthChange::Failed(problem)) => {
-                    reporter.event(Warning, "DriverUnhealthy", &problem);
+                    reporter.event(Warning, reasons::DRIVER_UNHEALTHY, &problem);
                 }
                 Some(HealthChange::Recovered) => {
                     let message = "the driver responds again; what failed is repeated";
-                    reporter.event(Normal, "DriverRecovered", message);
+                    reporter.event(Normal, reasons::DRIVER_RECOVERED, message);
                 }
                 None => {}
             }

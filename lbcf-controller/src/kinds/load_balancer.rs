@@ -3,9 +3,10 @@
 pub(crate) mod lifecycle;
 
 use crate::api::names::{self, FINALIZER_LOAD_BALANCER};
+use crate::api::reasons::{self, ReportReason};
 use crate::api::{
-    EnsurePolicy, LoadBalancer, LoadBalancerStatus, ObjectExt, ObjectKey, TargetLoadBalancerStatus,
-    condition_types, reasons,
+    Conditions, EnsurePolicy, LoadBalancer, LoadBalancerStatus, ObjectExt, ObjectKey,
+    TargetLoadBalancerStatus, condition_types,
 };
 use crate::index::RequestKey;
 use crate::runtime::{Action, Context, Error};
@@ -25,7 +26,7 @@ impl ManagedLoadBalancer for LoadBalancer {
 
     const SYNCED: &'static str = condition_types::ATTRIBUTES_SYNCED;
     const DELETION: &'static str = condition_types::DELETED;
-    const FAILED: [&'static str; 2] = [reasons::OPERATION_FAILED; 2];
+    const FAILED: [&'static ReportReason; 2] = [reasons::OPERATION_FAILED; 2];
     const IS_STATUS_DETAILED: bool = false;
 
     fn object(&self) -> &Self {
@@ -70,7 +71,7 @@ impl ManagedLoadBalancer for LoadBalancer {
             spec: self.spec.lb_spec.clone(),
             attributes: self.spec.attributes.clone(),
             lb_info: status.lb_info,
-            deletes_uncreated: true,
+            deletes_uncreated: status.conditions.find(condition_types::CREATED).is_none(),
             retry_wait: None,
             observations,
         }

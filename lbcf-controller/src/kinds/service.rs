@@ -11,6 +11,7 @@ mod ingress;
 mod policies;
 
 use crate::api::names::SYSTEM_NAMESPACE;
+use crate::api::reasons::{self, ReportReason};
 use crate::api::{BackendGroup, LoadBalancer, LoadBalancerDriver, NamespacedKind, ObjectKey};
 use crate::cluster::EventType::Normal;
 use crate::cluster::{FromWatched, Regarding, Wait, WaitEvent, WriteError};
@@ -23,11 +24,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 // The events of Kubernetes' own service controller.
-const ENSURING: (&str, &str) = ("EnsuringLoadBalancer", "Ensuring load balancer");
-const ENSURED: (&str, &str) = ("EnsuredLoadBalancer", "Ensured load balancer");
-const DELETING: (&str, &str) = ("DeletingLoadBalancer", "Deleting load balancer");
-const DELETED: (&str, &str) = ("DeletedLoadBalancer", "Deleted load balancer");
-const FAILED: &str = "SyncLoadBalancerFailed";
+const ENSURING: (&ReportReason, &str) = (reasons::ENSURING_OF_SERVICE, "Ensuring load balancer");
+const ENSURED: (&ReportReason, &str) = (reasons::ENSURED, "Ensured load balancer");
+const DELETING: (&ReportReason, &str) = (reasons::DELETING, "Deleting load balancer");
+const DELETED: (&ReportReason, &str) = (reasons::DELETED, "Deleted load balancer");
 
 /// A wait that begins when a Service's load balancers are made or changed, and ends when they are as they should
 /// be: it tells the event about that from one at rest.
@@ -209,11 +209,11 @@ impl Reconciler<'_> {
             return Action::AwaitChange;
         }
         let message = format!("Error syncing load balancer: {}", problems.join("; "));
-        let wait = Wait::new(FAILED, message, WaitEvent::Problem);
+        let wait = Wait::new(reasons::SYNC_FAILED, message, WaitEvent::Problem);
         self.reporter.wait_event(&wait)
     }
 
-    fn record(&self, (reason, message): (&str, &str)) {
+    fn record(&self, (reason, message): (&'static ReportReason, &str)) {
         self.reporter.event(Normal, reason, message);
     }
 

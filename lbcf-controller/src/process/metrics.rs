@@ -27,6 +27,13 @@ pub(crate) enum Outcome {
     Ok,
 }
 
+/// The state of a backend that the time is measured to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Registered,
+    Deregistered,
+}
+
 /// The values that are collected at a scrape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Snapshot {
@@ -96,6 +103,9 @@ impl Metrics {
             let _ = metrics.webhook_fails.remove_label_values(labels);
             let _ = metrics.webhook_latency.remove_label_values(labels);
         }
+        for times in [&metrics.time_to_registered, &metrics.time_to_deregistered] {
+            let _ = times.remove_label_values(&[&driver]);
+        }
     }
 
     /// Records a finished write to the API server, successful or not.
@@ -133,9 +143,14 @@ impl Metrics {
             .observe(took.as_secs_f64());
     }
 
-    /// Records the time from a record's creation to its first registration.
-    pub(crate) fn registered(&self, after: Duration) {
-        self.0.time_to_registered.observe(after.as_secs_f64());
+    /// Records the time until a backend of a driver was registered or deregistered.
+    pub(crate) fn reached(&self, driver: &ObjectKey, target: Target, took: Duration) {
+        let times = match target {
+            Target::Registered => &self.0.drivers.time_to_registered,
+            Target::Deregistered => &self.0.drivers.time_to_deregistered,
+        };
+        let times = times.with_label_values(&[&driver.to_string()]);
+        times.observe(took.as_secs_f64());
     }
 
     /// All metrics in the Prometheus text format.

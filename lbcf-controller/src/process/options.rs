@@ -73,6 +73,9 @@ pub struct Options {
     pub long_wait: Duration,
     /// When an event is repeated about an object that still waits or fails; default 1 h.
     pub event_repeat: Duration,
+    /// Time that a driver has for an address before the record is created without it; default 1 s. The creation of other
+    /// records waits meanwhile.
+    pub address_timeout: Duration,
     /// The timeout of a write to the API server; default 15 s.
     pub write_timeout: Duration,
     /// Time for reconciles in progress to finish after a stop; default 15 s.
@@ -116,6 +119,7 @@ impl Default for Options {
             status_interval: Duration::from_secs(1),
             long_wait: Duration::from_secs(600),
             event_repeat: Duration::from_secs(3600),
+            address_timeout: Duration::from_secs(1),
             write_timeout: Duration::from_secs(15),
             stop_timeout: Duration::from_secs(15),
             record_key: ObjectKey::new(names::SYSTEM_NAMESPACE, names::RECORD_KEY_SECRET),

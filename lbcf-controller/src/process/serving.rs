@@ -80,6 +80,7 @@ pub(crate) struct Server {
     client_ca: Option<PathBuf>,
     rotation_interval: Duration,
     files_interval: Duration,
+    clock: fn() -> Timestamp,
 }
 
 impl Server {
@@ -95,6 +96,7 @@ impl Server {
             client_ca,
             rotation_interval: ROTATION_INTERVAL,
             files_interval: FILES_INTERVAL,
+            clock: Timestamp::now,
         }
     }
 
@@ -117,12 +119,9 @@ impl Server {
         let listener = Listener::try_from(listener)?.tls(Arc::clone(&tls));
         let rotation = match self.source {
             CertificateSource::Files { cert, key } => {
-                let files = files::watched(cert, key, Timestamp::now);
-                let (first, files) = files.load().await?;
-                first.serve(&tls);
-                report(Ok(()));
-                let tls = Arc::clone(&tls);
-                Either::Left(files.watch(self.files_interval, move |new| new.serve(&tls)))
+                let files = files::watched(cert, key, self.clock).load().await?;
+                let (interval, clock) = (self.files_interval, self.clock);
+                Either::Left(files::follow(files, &tls, interval, clock, report))
             }
             CertificateSource::SelfSignedCa {
                 secret,
@@ -131,7 +130,7 @@ impl Server {
             } => {
                 let api = ApiServer(self.client);
                 let ca = SelfSignedCa::new(api, secret, names, configurations, Arc::clone(&tls));
-                Either::Right(ca.run(self.rotation_interval, Timestamp::now, report))
+                Either::Right(ca.run(self.rotation_interval, self.clock, report))
             }
         };
         // One stop ends the wait for a certificate, or the serving.

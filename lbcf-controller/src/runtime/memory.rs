@@ -5,6 +5,7 @@
 //! last the whole time again.
 
 mod brake;
+mod creation;
 mod pause;
 mod room;
 
@@ -52,6 +53,8 @@ struct Notes {
     /// When it is ensured although nothing changed.
     due: Option<Instant>,
     is_ensured_since_start: bool,
+    /// True if this process has stored that creating begins, and no driver has got a call since.
+    is_creation_unreceived: bool,
     /// When its status with counts was written last.
     status_written: Option<Instant>,
     /// Since when an owner has backends that are not registered.
@@ -424,13 +427,12 @@ fn delay_of_other_process(
 ) -> Option<Duration> {
     let at: Timestamp = stored.parse().ok()?;
     let is_in_future = |condition: &Condition| {
-        let began = condition.last_transition_time.as_deref()?;
-        let began: Timestamp = began.parse().ok()?;
+        let began = condition.since()?;
         Some(began.duration_since(wall) > SKEW)
     };
     let mut failed = conditions
         .iter()
-        .filter(|condition| condition.status == ConditionStatus::False);
+        .filter(|condition| condition.status != ConditionStatus::True);
     if failed.any(|condition| is_in_future(condition) == Some(true)) {
         return None;
     }

@@ -1,5 +1,6 @@
 //! Reports about objects, and calls of the operations' webhooks: what their results mean for an object and its events.
 
+use crate::api::reasons::{Operation, ReportReason};
 use crate::api::{Condition, LoadBalancerDriver, ObjectKey};
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::{Regarding, Wait, WaitEvent, stored_since};
@@ -77,7 +78,12 @@ impl Reporter<'_> {
         }
     }
 
-    pub(crate) fn event(&self, event_type: EventType, reason: &str, message: &str) {
+    pub(crate) fn event(
+        &self,
+        event_type: EventType,
+        reason: &'static ReportReason,
+        message: &str,
+    ) {
         let recorder = &self.context.recorder;
         recorder.record_change(&self.regarding, event_type, reason, message);
     }
@@ -110,7 +116,7 @@ impl Reporter<'_> {
     pub(crate) fn driver_wait(
         &self,
         (field, driver): (&str, &ObjectKey),
-        reason: &'static str,
+        reason: &'static ReportReason,
         problem: &str,
     ) -> Wait {
         self.begin_wait(reason);
@@ -119,12 +125,11 @@ impl Reporter<'_> {
     }
 }
 
-/// Calls the webhook of an operation once. Each result but success is recorded as an event, whose
-/// reason is `Running`, `Failed` or, without a valid response, `Invalid` before the operation's name.
+/// Calls the webhook of an operation once. Each result but success is recorded as an event.
 pub(crate) async fn operate<W>(
     operand: Operand<'_>,
     driver: &LoadBalancerDriver,
-    operation: &str,
+    operation: &'static Operation,
     request: W,
 ) -> Result<W::Response, Incomplete>
 where
@@ -155,7 +160,7 @@ where
 pub(crate) fn settle<W>(
     operand: Operand<'_>,
     driver: &LoadBalancerDriver,
-    operation: &str,
+    operation: &'static Operation,
     request: &W,
     result: Result<W::Response, DriverError>,
 ) -> Result<W::Response, Incomplete>
@@ -181,16 +186,16 @@ where
 fn conclude<W>(
     operand: Operand<'_>,
     driver: &LoadBalancerDriver,
-    operation: &str,
+    operation: &'static Operation,
     result: Result<W::Response, DriverError>,
 ) -> Result<W::Response, Incomplete>
 where
     W: Webhook<Response: OperationResponse>,
 {
     let (context, webhook) = (operand.context, W::INFO.name);
-    let record = |event_type: EventType, outcome: &str, message: &str| {
-        let (recorder, reason) = (&context.recorder, format!("{outcome}{operation}"));
-        recorder.record_change(operand.regarding, event_type, &reason, message);
+    let record = |event_type: EventType, reason: &'static ReportReason, message: &str| {
+        let recorder = &context.recorder;
+        recorder.record_change(operand.regarding, event_type, reason, message);
     };
     let response = match result {
         Ok(response) => response,
@@ -202,11 +207,12 @@ where
         Err(error) => {
             let message = of_driver(&in_full(&error));
             tracing::warn!(error = message, "no valid response; retrying");
-            record(Warning, "Invalid", &message);
+            record(Warning, operation.invalid, &message);
             return Err(Incomplete::Failed(OperationFailure {
                 reason: error.reason(),
                 message,
                 retry_delay: None,
+                is_unreceived: error.is_unreceived(),
             }));
         }
     };
@@ -223,12 +229,12 @@ where
                 context.recorder.record_wait(operand.regarding, &wait);
                 return Err(Incomplete::StillRunning(action, wait));
             }
-            record(Normal, "Running", &format!("msg: {message}"));
+            record(Normal, operation.running, &format!("msg: {message}"));
             Err(Incomplete::Running(action))
         }
         Status::Fail => {
             tracing::warn!(msg = message, "the driver failed; retrying");
-            record(Warning, "Failed", &format!("msg: {message}"));
+            record(Warning, operation.failed, &format!("msg: {message}"));
             let reason = response.failure_reason();
             let poll_interval = context.options.poll_interval;
             if let Some(pause) = pause(reason, retry_delay, poll_interval) {
@@ -239,6 +245,7 @@ where
                 reason: condition_reason(webhook, reason),
                 message: condition_message(reason, message),
                 retry_delay,
+                is_unreceived: false,
             }))
         }
     }

@@ -1,6 +1,6 @@
 //! The result of a reconciliation.
 
-use crate::api::reasons;
+use crate::api::reasons::{self, ReportReason};
 use crate::cluster::WriteError;
 use std::time::Duration;
 
@@ -98,9 +98,11 @@ impl Error {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct OperationFailure {
-    pub reason: &'static str,
+    pub reason: &'static ReportReason,
     pub message: String,
     pub retry_delay: Option<Duration>,
+    /// True if no driver got the call, so that it had no effect.
+    pub is_unreceived: bool,
 }
 
 impl OperationFailure {
@@ -111,7 +113,22 @@ impl OperationFailure {
 
     /// True if the driver responded, with `Fail`.
     pub(crate) fn is_fail(&self) -> bool {
-        ![reasons::INVALID_RESPONSE, reasons::WEBHOOK_ERROR].contains(&self.reason)
+        let without_response = [
+            reasons::INVALID_RESPONSE,
+            reasons::WEBHOOK_ERROR,
+            reasons::WEBHOOK_NOT_SERVED,
+        ];
+        !without_response.contains(&self.reason)
+    }
+
+    /// The driver cannot be called.
+    pub(crate) const fn unreceived(message: String) -> Self {
+        Self {
+            reason: reasons::WEBHOOK_ERROR,
+            message,
+            retry_delay: None,
+            is_unreceived: true,
+        }
     }
 
     /// The driver's response lacks a required value, or has one that cannot be stored.
@@ -120,6 +137,7 @@ impl OperationFailure {
             reason: reasons::INVALID_RESPONSE,
             message,
             retry_delay: None,
+            is_unreceived: false,
         }
     }
 }

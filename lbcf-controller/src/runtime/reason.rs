@@ -1,6 +1,6 @@
 //! The consequences of the reason that a driver gives for a failure. No I/O.
 
-use crate::api::reasons;
+use crate::api::reasons::{self, ReportReason};
 use lbcf_driver_sdk::webhook::{EnsureLoadBalancer, Reason, Webhook};
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use std::time::Duration;
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 /// The reason of the condition after a webhook failed.
-pub(super) fn condition_reason(webhook: &str, reason: Option<Reason>) -> &'static str {
+pub(super) fn condition_reason(webhook: &str, reason: Option<Reason>) -> &'static ReportReason {
     match reason {
         Some(Reason::NotFound) if webhook == EnsureLoadBalancer::INFO.name => {
             reasons::LOAD_BALANCER_GONE
         }
-        Some(reason) => reason.name(),
+        Some(reason) => reasons::of_driver(reason),
         None => reasons::OPERATION_FAILED,
     }
 }
@@ -55,6 +55,9 @@ mod tests {
 
     #[test]
     fn d98_d99_d115_the_condition_has_the_reason_of_the_driver() {
+        for reason in Reason::ALL {
+            assert_eq!(condition_reason(CREATE, Some(reason)), reason.name());
+        }
         for (webhook, reason, expected) in [
             (CREATE, None, "OperationFailed"),
             (ENSURE, None, "OperationFailed"),

@@ -64,6 +64,7 @@ rules! {
         WIRE_13 "WIRE-13" Should "Fail and succ false SHOULD come with a msg.";
         WIRE_14 "WIRE-14" Must "A driver MUST accept the headers LBCF-Specification and traceparent with any value.";
         WIRE_15 "WIRE-15" Must "reason, if present, MUST be a string, and come with Fail only.";
+        WIRE_16 "WIRE-16" Should "backends and doNotDeregister SHOULD be arrays where there are none, not null.";
     }
     Hlth "HLTH" "healthz" {
         HLTH_01 "HLTH-01" Must
@@ -124,6 +125,11 @@ rules! {
         ELB_05 "ELB-05" Should "ensureLoadBalancer SHOULD restore attributes that were changed outside of Kubernetes.";
         ELB_06 "ELB-06" Should
             "ensureLoadBalancer SHOULD return Fail with the reason NotFound for a load balancer that was deleted.";
+        ELB_07 "ELB-07" Must
+            "ensureLoadBalancer MUST remove an attribute that is no longer sent: it has the value that it has without it.";
+        ELB_08 "ELB-08" Must
+            "ensureLoadBalancer MUST return Fail with a msg for attributes that validateLoadBalancer refuses as an update, \
+             and change nothing.";
     }
     Dlb "DLB" "deleteLoadBalancer" {
         DLB_01 "DLB-01" Must
@@ -138,6 +144,8 @@ rules! {
             "deleteLoadBalancer SHOULD delete a load balancer that has backends, or return Fail with a msg until they \
              are deregistered.";
         DLB_06 "DLB-06" Should "After deleteLoadBalancer it SHOULD be possible to create the same lbSpec again.";
+        DLB_07 "DLB-07" Should
+            "deleteLoadBalancer without lbInfo SHOULD delete what createLoadBalancer of the same object has created.";
     }
     Vbe "VBE" "validateBackend" {
         VBE_01 "VBE-01" Must
@@ -173,6 +181,8 @@ rules! {
         GEN_10 "GEN-10" Must
             "generateBackendAddr MUST return Succ with a backendAddr that is not empty for an endpoint of a service \
              that is no pod, and another one for another endpoint.";
+        GEN_11 "GEN-11" Should
+            "Ports of a pod with one number and different protocols SHOULD have different addresses, or one of them be refused.";
     }
     Ens "ENS" "ensureBackend" {
         ENS_01 "ENS-01" Must
@@ -189,11 +199,13 @@ rules! {
         ENS_06 "ENS-06" Must "ensureBackend MUST leave other backends of the load balancer unchanged.";
         ENS_07 "ENS-07" Must
             "Backends that others registered MUST survive ensureBackend, deregisterBackend and ensureLoadBalancer.";
-        ENS_08 "ENS-08" Should "ensureBackend SHOULD return Fail with a msg for a load balancer that does not exist.";
+        ENS_08 "ENS-08" Must "ensureBackend MUST return Fail with a msg for a load balancer that does not exist.";
         ENS_09 "ENS-09" Should
             "ensureBackend SHOULD register a backend again that was deregistered outside of Kubernetes.";
         ENS_10 "ENS-10" Must
             "ensureBackend MUST return Fail with a msg for an address that the cloud cannot use, and never Succ.";
+        ENS_11 "ENS-11" Must
+            "ensureBackend MUST remove a parameter that is no longer sent: it has the value that it has without it.";
     }
     Drg "DRG" "deregisterBackend" {
         DRG_01 "DRG-01" Must
@@ -247,6 +259,8 @@ rules! {
             "deleteLoadBalancer while the load balancer is being created SHOULD leave nothing behind.";
         ASYN_07 "ASYN-07" Should
             "An operation that is Running SHOULD survive a restart of the driver: it ends, and is not started twice.";
+        ASYN_08 "ASYN-08" Must
+            "A backend that is deregistered while its ensureBackend is Running MUST stay deregistered.";
     }
     Rtry "RTRY" "repeated calls" {
         RTRY_01 "RTRY-01" Must
@@ -261,6 +275,9 @@ rules! {
         RTRY_06 "RTRY-06" Should
             "A call that fails SHOULD get a response within the webhook's timeout: the driver's own retries do not \
              exceed it.";
+        RTRY_07 "RTRY-07" Must
+            "While the cloud fails, createLoadBalancer, deleteLoadBalancer, ensureBackend and deregisterBackend MUST NOT return Succ \
+             for what is not done, and listBackends not for a list that lacks registered backends.";
     }
     Dry "DRY" "dry runs" {
         DRY_01 "DRY-01" Must
@@ -270,6 +287,8 @@ rules! {
         DRY_03 "DRY-03" Must "A real call after a dry run under the same recordID MUST do the work.";
         DRY_04 "DRY-04" Must "A call without dryRun MUST be a real call.";
         DRY_05 "DRY-05" Should "The response to a dry run SHOULD have the same form as the response to a real call.";
+        DRY_06 "DRY-06" Must
+            "A dry run of createLoadBalancer or ensureBackend MUST return Fail for what a validation refuses.";
     }
     Conc "CONC" "concurrent calls" {
         CONC_01 "CONC-01" Must
@@ -306,7 +325,7 @@ rules! {
         LIFE_04 "LIFE-04" Should
             "When 20 backends are replaced, each new one registered before an old one is deregistered, at least 20 \
              SHOULD be registered at any time.";
-        LIFE_05 "LIFE-05" Should "The life cycle SHOULD succeed when the driver is restarted before each call.";
+        LIFE_05 "LIFE-05" Must "The life cycle MUST succeed when the driver is restarted before each call.";
         LIFE_06 "LIFE-06" Should
             "When the load balancer is deleted before its backends are deregistered, all calls SHOULD succeed in the \
              end.";

@@ -43,7 +43,7 @@ impl BackendType {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PodBackend {
-    /// The pod, whole, as an object. The SDK reads a JSON string, too.
+    /// The pod, whole, as an object.
     #[cfg_attr(feature = "openapi", schema(value_type = super::schemas::Pod))]
     pub pod: KubernetesObject,
     /// The port to register.
@@ -55,7 +55,7 @@ pub struct PodBackend {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", from = "ServiceOnTheWire")]
 pub struct ServiceBackend {
-    /// The service, whole, as an object. The SDK reads a JSON string, too.
+    /// The service, whole, as an object.
     #[cfg_attr(feature = "openapi", schema(value_type = super::schemas::Service))]
     pub service: KubernetesObject,
     /// The port to register.

@@ -22,7 +22,7 @@ use lbcf_driver_sdk::request::{
 use lbcf_driver_sdk::webhook::{
     JudgePodDeregister, KubernetesObject, LoadBalancer, StringMap, WebhookInfo,
 };
-use lbcf_driver_sdk::{Driver, HookError, Rejection, fields};
+use lbcf_driver_sdk::{Driver, HookError, Reason, Rejection, fields};
 use steps::{PoolChange, Steps};
 
 /// The reference driver for the profile `azure`.
@@ -49,12 +49,8 @@ impl Driver for AzureDriver {
         &self,
         request: ValidateLoadBalancer<Self>,
     ) -> Result<(), Rejection> {
-        let new = resource_group(&request.attributes);
-        let old = request.old_attributes.as_ref().map(resource_group);
-        if let Some(old) = old.filter(|old| *old != new) {
-            return Err(Rejection::new(format!(
-                "attributes.azure-load-balancer-resource-group: {new:?}: a load balancer cannot move from {old:?}"
-            )));
+        if let Some(old) = request.old_attributes.as_ref().map(resource_group) {
+            stays_in(old, &request.attributes)?;
         }
         let steps = self.steps(false);
         steps.validate(&request.lb_spec, &request.attributes)
@@ -84,6 +80,7 @@ impl Driver for AzureDriver {
         &self,
         request: EnsureLoadBalancer<Self>,
     ) -> Result<(), HookError> {
+        stays_in(&request.lb_info.resource_group, &request.attributes)?;
         let spec = request.lb_info.spec();
         let service = Service {
             frontend: request.lb_info.frontend,
@@ -241,6 +238,18 @@ async fn join(
         }
     });
     outcomes.collect()
+}
+
+/// A load balancer does not move to another resource group.
+fn stays_in(group: &str, attributes: &AzureAttributes) -> Result<(), HookError> {
+    let new = resource_group(attributes);
+    if new == group {
+        return Ok(());
+    }
+    let problem = format!(
+        "attributes.azure-load-balancer-resource-group: {new:?}: a load balancer cannot move from {group:?}"
+    );
+    Err(HookError::new(Reason::InvalidArgument, problem))
 }
 
 fn member(request: EnsureBackend<AzureDriver>) -> Result<PoolChange, HookError> {

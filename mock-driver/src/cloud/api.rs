@@ -5,8 +5,8 @@ use super::changes::Scope;
 use super::handle::Cloud;
 use crate::resources::{
     AddListenerError, BindError, CloudError, CreateError, Creation, CreationPace, Endpoint,
-    ListenerProtocol, Model, NewLoadBalancer, NotFound, Rule, Target, TargetGroup, TooManyTargets,
-    Unavailable,
+    ListenerProtocol, Model, NewLoadBalancer, NotFound, Rule, SetAttributesError, Target,
+    TargetGroup, TooManyTargets, Unavailable,
 };
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::BTreeMap;
@@ -67,15 +67,15 @@ impl Cloud {
         self.call(|model, _| model.release(client_token, endpoint))
     }
 
-    /// Undoes the creation with this client token, unless its result was returned already. Returns
-    /// the ID of the deleted instance.
+    /// Undoes the creation with this client token, also if its result was returned, which may have been lost; unless others
+    /// use the instance. Returns the ID of the deleted instance.
     ///
     /// # Errors
     /// [`Unavailable`], during an outage.
     pub fn cancel(&self, client_token: &str) -> Result<Option<String>, Unavailable> {
         self.with(|model, now| {
             model.count_call(true, now)?;
-            Ok(model.cancel(|_, origin| origin.token == client_token))
+            Ok(model.cancel_creation(client_token))
         })
     }
 
@@ -96,16 +96,13 @@ impl Cloud {
     /// Replaces all attributes of an endpoint.
     ///
     /// # Errors
-    /// [`NotFound`], when the endpoint does not exist.
+    /// [`SetAttributesError`], when the endpoint does not exist or is not paid for in this way.
     pub fn set_attributes(
         &self,
         endpoint: &Endpoint,
         attributes: StringMap,
-    ) -> Result<(), CloudError<NotFound>> {
-        self.call(|model, _| {
-            model.group_mut(endpoint)?.attributes = attributes;
-            Ok(())
-        })
+    ) -> Result<(), CloudError<SetAttributesError>> {
+        self.call(|model, _| model.group_mut(endpoint)?.set_attributes(attributes))
     }
 
     /// Binds a target, or updates weight and parameters of a bound one. Other targets do not

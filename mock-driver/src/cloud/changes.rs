@@ -59,7 +59,8 @@ impl Cloud {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn data_plane(&self) -> MutexGuard<'_, Option<Arc<DataPlane>>> {
+    /// Nothing without [`Traffic`](crate::Traffic).
+    pub(crate) fn data_plane(&self) -> MutexGuard<'_, Option<Arc<DataPlane>>> {
         let plane = self.shared.data_plane.lock();
         plane.unwrap_or_else(PoisonError::into_inner)
     }

@@ -158,7 +158,7 @@ impl Cloud {
     }
 
     /// Restores the initial state, with the ID counters and the fault rules of the start, clears the
-    /// journal and ends an outage. The counters of webhook calls keep their values.
+    /// journal, and ends an outage and the requests that the mock sends. The counters of webhook calls keep their values.
     pub fn reset(&self) {
         self.with(|model, now| {
             model.replace(self.shared.start.model(now));
@@ -166,6 +166,9 @@ impl Cloud {
         });
         self.shared.calls.clear();
         self.shared.faults.reset();
+        if let Some(plane) = &*self.data_plane() {
+            plane.set_load(0);
+        }
     }
 
     /// An independent copy of this cloud: changes of it do not change this one.

@@ -130,6 +130,31 @@ pub(super) async fn advance_clock(
     Ok(clock(State(cloud)).await)
 }
 
+/// The largest rate, which leaves room on a small machine.
+const MAX_RATE: u32 = 100;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LoadRate {
+    /// The most requests in a second, to all listeners together, up to 100; 0 ends it.
+    rate: u32,
+}
+
+pub(super) async fn set_load(
+    State(cloud): State<Cloud>,
+    request: Request,
+) -> Result<Response, EndpointError> {
+    let LoadRate { rate } = http::read_strictly(request).await?;
+    let plane = cloud.data_plane().clone();
+    let Some(plane) = plane.filter(|_| rate <= MAX_RATE) else {
+        let message = format!("rate: {rate}: expected 0 to {MAX_RATE}, and --traffic");
+        return Err(EndpointError::bad(message));
+    };
+    plane.set_load(rate);
+    let (rate, requests) = plane.load();
+    Ok(shown(&json!({ "rate": rate, "requests": requests })))
+}
+
 /// Kills the driver and starts it again; responds when the new one serves.
 pub(super) async fn restart(
     State(Inspected { process, .. }): State<Inspected>,

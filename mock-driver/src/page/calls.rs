@@ -52,7 +52,7 @@ fn show(entry: &JournalEntry) -> Markup {
 }
 
 /// Hours, minutes and seconds of an RFC 3339 time.
-fn time_of_day(time: &str) -> &str {
+pub(super) fn time_of_day(time: &str) -> &str {
     time.get(11..19).unwrap_or(time)
 }
 

@@ -4,6 +4,7 @@
 use super::table::table;
 use crate::cloud::Cloud;
 use crate::faults::FaultStatus;
+use crate::traffic::DataPlane;
 use maud::{Markup, html};
 
 /// Rules of which each is a switch, by title.
@@ -30,6 +31,9 @@ const RULES: [(&str, &str); 5] = [
     ),
 ];
 
+/// Choices of how many requests a second the mock sends.
+const RATES: [u32; 3] = [5, 25, 100];
+
 const CAPTION: &str = "Rules in force; the first that matches a call wins";
 const HEADS: &[&str] = &["Rule", "Matched", "Applied", ""];
 
@@ -54,6 +58,23 @@ pub(super) fn show(cloud: &Cloud) -> Markup {
             button #reset type="button" data-post="/_mock/reset"
                 data-confirm="Remove everything that was created in this cloud?" { "Reset the cloud" }
         }
+    }
+}
+
+/// Switches for requests to the load balancers.
+pub(super) fn load(plane: &DataPlane) -> Markup {
+    let (current, sent) = plane.load();
+    html! {
+        p .about { "Sent by the mock to its own TCP and HTTP listeners that have backends, and nowhere else." }
+        div .switches .load {
+            @for rate in RATES {
+                @let is_on = current == rate;
+                button #{ "load-" (rate) } type="button" role="switch" aria-checked=(is_on) data-post="/_mock/load"
+                    data-body={ "{\"rate\":" (if is_on { 0 } else { rate }) "}" } { (rate) " requests a second" }
+            }
+        }
+        p { (sent.requests) " sent, " (sent.failed) " without a complete response" }
+        @for error in &sent.errors { p .bad { (error) } }
     }
 }
 

@@ -164,6 +164,17 @@ pub enum BindError {
     Quota(#[from] QuotaExceeded),
 }
 
+/// Attributes cannot be set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SetAttributesError {
+    /// The endpoint does not exist.
+    #[error(transparent)]
+    NotFound(#[from] NotFound),
+    /// The new charge type, or the old one, is PREPAID.
+    #[error("attributes.chargeType: {0:?}: a load balancer cannot change from or to \"PREPAID\"")]
+    ChargeType(String),
+}
+
 /// A listener cannot be added to an instance.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddListenerError {

@@ -2,6 +2,7 @@
 
 use super::creation::{NewLoadBalancer, Origin};
 use super::endpoint::{ListenerProtocol, LoadBalancerType, Rule};
+use super::error::SetAttributesError;
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,6 +74,13 @@ impl LoadBalancer {
         groups.any(|group| !group.used_by.is_empty())
     }
 
+    /// True if LBCF uses an endpoint of it by another token than this one.
+    pub(super) fn is_used_by_others(&self, token: &str) -> bool {
+        let groups = self.listeners.values().flat_map(|it| it.groups.values());
+        let mut users = groups.flat_map(|group| &group.used_by);
+        users.any(|user| user != token)
+    }
+
     /// The ID of the listener that a further one with this protocol and port would collide with.
     pub(super) fn taken_by(&self, protocol: ListenerProtocol, port: u16) -> Option<&String> {
         let mut taken = self.listeners.iter();
@@ -94,6 +102,19 @@ impl Listener {
 }
 
 impl TargetGroup {
+    pub(crate) fn set_attributes(
+        &mut self,
+        attributes: StringMap,
+    ) -> Result<(), SetAttributesError> {
+        let charge_type = |of: &StringMap| of.get("chargeType").cloned().unwrap_or_default();
+        let new = charge_type(&attributes);
+        if is_prepaid(&new) != is_prepaid(&charge_type(&self.attributes)) {
+            return Err(SetAttributesError::ChargeType(new));
+        }
+        self.attributes = attributes;
+        Ok(())
+    }
+
     pub(super) fn release(&mut self, token: &str) {
         self.released_by.insert(token.to_owned());
         if self.released_by.len() >= self.used_by.len() {
@@ -101,4 +122,9 @@ impl TargetGroup {
             self.used_by.clear();
         }
     }
+}
+
+/// True if a load balancer of this charge type is paid for in advance.
+pub(crate) fn is_prepaid(charge_type: &str) -> bool {
+    charge_type.eq_ignore_ascii_case("PREPAID")
 }

@@ -207,6 +207,17 @@ impl Model {
         Some(id)
     }
 
+    /// Deletes the instance that was created with this token and that no other one uses, and returns its ID.
+    pub(crate) fn cancel_creation(&mut self, token: &str) -> Option<String> {
+        let id = self.created_with(token)?;
+        let is_used = |instance: &LoadBalancer| instance.is_used_by_others(token);
+        if self.load_balancers.get(&id).is_none_or(is_used) {
+            return None;
+        }
+        self.load_balancers.remove(&id);
+        Some(id)
+    }
+
     /// Completes the creations with this token or instance ID, or all, that are held, and returns their
     /// IDs.
     pub(crate) fn release_creations(&mut self, token_or_id: Option<&str>) -> Vec<String> {

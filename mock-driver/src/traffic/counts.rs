@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::AddAssign;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The counts of a listener or a backend since it exists, for one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,13 +39,18 @@ pub(super) enum Count {
     Failure,
 }
 
+/// The number of seconds of which counts are kept.
+pub(crate) const SECONDS: i64 = 120;
+
 /// Counters; they are read one by one, so one may be ahead of another.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     open: AtomicU64,
     /// In the order of [`Count`].
     counts: [AtomicU64; 3],
-    /// Counts the same of several.
+    /// The counts of the last seconds since 1970 in which there was something to count.
+    recent: Mutex<BTreeMap<i64, [u64; 3]>>,
+    /// Counts the same of several, without seconds.
     total: Option<Arc<Self>>,
 }
 
@@ -75,8 +81,24 @@ impl Counters {
     pub(super) fn count(&self, what: Count) {
         self.counts[what as usize].fetch_add(1, Relaxed);
         if let Some(total) = &self.total {
-            total.count(what);
+            total.counts[what as usize].fetch_add(1, Relaxed);
         }
+        self.count_at(jiff::Timestamp::now().as_second(), what);
+    }
+
+    fn count_at(&self, second: i64, what: Count) {
+        let recent = self.recent.lock();
+        let mut recent = recent.unwrap_or_else(PoisonError::into_inner);
+        recent.entry(second).or_default()[what as usize] += 1;
+        if recent.len() > SECONDS as usize {
+            recent.pop_first();
+        }
+    }
+
+    /// The counts of the last seconds in which there was something to count, in the order of [`Count`].
+    pub(super) fn recent(&self) -> BTreeMap<i64, [u64; 3]> {
+        let recent = self.recent.lock();
+        recent.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn open(&self) -> u64 {
@@ -91,5 +113,22 @@ impl Counters {
             requests,
             failed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_seconds_are_kept_and_no_more() {
+        let counters = Counters::default();
+        for second in 0..1000 {
+            counters.count_at(second, Count::Request);
+            counters.count_at(second, Count::Failure);
+        }
+        let recent = counters.recent();
+        assert!(recent.keys().copied().eq(880..1000), "{recent:?}");
+        assert!(recent.values().all(|counts| *counts == [0, 1, 1]));
     }
 }

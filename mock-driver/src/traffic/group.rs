@@ -5,7 +5,7 @@ use super::backend::{Backend, Lease};
 use super::schedule::Schedule;
 use super::table::{Targets, any_rule, route};
 use crate::resources::Rule;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -14,6 +14,8 @@ use tokio::time::Instant;
 
 /// The number of backends that are tried for one connection or request.
 pub(super) const TRIES: usize = 16;
+/// The most changes that are kept.
+const CHANGES: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Group(Mutex<GroupState>);
@@ -22,7 +24,13 @@ pub(super) struct Group(Mutex<GroupState>);
 struct GroupState {
     schedule: Schedule<Arc<Backend>>,
     draining: Vec<Arc<Backend>>,
+    /// The last ones, oldest first.
+    changes: VecDeque<BackendChange>,
 }
+
+/// A change of a backend, which is kept with its counters after it was removed: the second since 1970, and words
+/// that begin with a sign for the kind of change.
+pub(super) type BackendChange = (i64, Arc<Backend>, String);
 
 /// Why nothing could be forwarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +45,7 @@ impl GroupState {
     /// Ends a backend that is no longer chosen, at the latest after `drain_time`.
     fn drain(&mut self, backend: Arc<Backend>, drain_time: Duration, runtime: &Handle) {
         self.draining.retain(|it| it.drains_for().is_some());
+        self.changed(&backend, "▼ deregistered".to_owned());
         if drain_time.is_zero() {
             backend.end();
             return;
@@ -53,6 +62,15 @@ impl GroupState {
         }
     }
 
+    fn changed(&mut self, backend: &Arc<Backend>, words: String) {
+        if self.changes.len() == CHANGES {
+            self.changes.pop_front();
+        }
+        let second = jiff::Timestamp::now().as_second();
+        let change = (second, Arc::clone(backend), words);
+        self.changes.push_back(change);
+    }
+
     /// Adds a backend: the one that drains at this address, with what is open on it, or else a new one.
     fn insert(&mut self, address: &str, weight: u8) {
         let mut draining = self.draining.iter();
@@ -61,6 +79,7 @@ impl GroupState {
             Some(at) => self.draining.remove(at),
             None => Backend::new(address),
         };
+        self.changed(&backend, format!("▲ registered with weight {weight}"));
         self.schedule.insert(backend, weight);
     }
 }
@@ -100,7 +119,12 @@ impl Group {
         let mut state = self.lock();
         let at = state.schedule.position(|it| it.address == address);
         match (at, weight) {
-            (Some(at), Some(weight)) => state.schedule.set_weight(at, weight),
+            (Some(at), Some(weight)) => {
+                let (backend, before) = state.schedule.set_weight(at, weight);
+                if before != i64::from(weight) {
+                    state.changed(&backend, format!("◆ weight {before} to {weight}"));
+                }
+            }
             (Some(at), None) => {
                 let backend = state.schedule.remove(at);
                 state.drain(backend, drain_time, runtime);
@@ -161,6 +185,17 @@ impl Group {
         let active = active.map(|(backend, weight)| (Arc::clone(backend), Some(weight)));
         let draining = state.draining.iter().map(|it| (Arc::clone(it), None));
         active.chain(draining).collect()
+    }
+
+    /// The backends, also those that were removed as far as their changes are kept, and the last changes.
+    pub(super) fn recent(&self) -> (Vec<Arc<Backend>>, VecDeque<BackendChange>) {
+        let state = self.lock();
+        let active = state.schedule.items().map(|(backend, _)| backend);
+        let changed = state.changes.iter().map(|(_, backend, _)| backend);
+        let mut all = Vec::from_iter(active.chain(changed).cloned());
+        all.sort_by_key(Arc::as_ptr);
+        all.dedup_by_key(|it| Arc::as_ptr(it));
+        (all, state.changes.clone())
     }
 
     /// Removes all backends, and breaks off what is open on them.

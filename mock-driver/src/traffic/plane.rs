@@ -7,9 +7,12 @@ use super::group::{Group, Routes};
 use super::listener::RunningListener;
 use super::options::TrafficOptions;
 use super::table::{ListenerKey, ListenerSpec, changes, table};
+use super::timeline::Timeline;
 use super::view::{DeclaredListener, LoadBalancerTraffic, PlaneState, TrafficTotal};
+use crate::load::{LoadGenerator, TrafficReport};
 use crate::resources::{CloudState, Endpoint, ListenerProtocol};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -25,6 +28,7 @@ pub(crate) struct DataPlane {
     /// [`ListenerProtocol::ALL`].
     totals: [Arc<Counters>; ListenerProtocol::ALL.len()],
     state: Mutex<PlaneState>,
+    load: Mutex<Option<LoadGenerator>>,
 }
 
 /// The connections or requests that are open on a backend that was deregistered.
@@ -50,6 +54,7 @@ impl DataPlane {
             workers: Arc::new(Workers::start()),
             totals: Default::default(),
             state: Mutex::new(state),
+            load: Mutex::default(),
         }
     }
 
@@ -186,6 +191,32 @@ impl DataPlane {
     /// The traffic of each load balancer, by ID.
     pub(crate) fn view(&self) -> BTreeMap<String, LoadBalancerTraffic> {
         self.lock().load_balancers()
+    }
+
+    /// The last seconds of each load balancer, from `since` on, by ID.
+    pub(crate) fn timelines(&self, since: i64) -> BTreeMap<String, Timeline> {
+        self.lock().timelines(since)
+    }
+
+    /// Sends at most so many requests a second to the listeners in turn; none with 0.
+    pub(crate) fn set_load(self: &Arc<Self>, rate: u32) {
+        let _runtime = self.runtime.enter();
+        let (plane, turn) = (Arc::downgrade(self), AtomicUsize::new(0));
+        let next = move |_| {
+            plane
+                .upgrade()?
+                .lock()
+                .destination(turn.fetch_add(1, Relaxed))
+        };
+        let load = (rate > 0).then(|| LoadGenerator::start(rate, next));
+        *self.load.lock().unwrap_or_else(PoisonError::into_inner) = load;
+    }
+
+    /// The rate of [`set_load`](Self::set_load) and its requests so far; 0 and none while it is off.
+    pub(crate) fn load(&self) -> (u32, TrafficReport) {
+        let load = self.load.lock().unwrap_or_else(PoisonError::into_inner);
+        let load = load.as_ref().map(|load| (load.rate, load.report()));
+        load.unwrap_or_default()
     }
 
     /// The traffic of all listeners, in the order of [`ListenerProtocol::ALL`].

@@ -49,9 +49,11 @@ impl<T: Clone> Schedule<T> {
         self.entries.iter().position(|entry| is_it(&entry.item))
     }
 
-    /// Changes the weight of the item at a [`position`](Self::position).
-    pub(super) fn set_weight(&mut self, at: usize, weight: u8) {
-        self.entries[at].weight = weight.into();
+    /// Changes the weight of the item at a [`position`](Self::position). Returns the item and its weight before.
+    pub(super) fn set_weight(&mut self, at: usize, weight: u8) -> (T, i64) {
+        let entry = &mut self.entries[at];
+        let before = std::mem::replace(&mut entry.weight, weight.into());
+        (entry.item.clone(), before)
     }
 
     /// Removes the item at a [`position`](Self::position).

@@ -125,7 +125,7 @@ impl Lab {
 }
 
 /// Waits for a condition.
-pub(super) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
+pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
     let started = Instant::now();
     while !condition().await {
         assert!(started.elapsed() < DEADLINE, "not in time: {what}");

@@ -12,13 +12,15 @@ use std::pin::Pin;
 
 named! {
     /// The use that a check makes of the observer, which shows the state of the driver's cloud.
-    Observer (3),
+    Observer (4),
     /// The word in lists.
     name;
     /// The check reads responses only.
     Unused = "unused",
     /// Without an observer the check verifies responses only, and the report marks it so.
     Improves = "improves",
+    /// Without an observer the check compares the lists of listBackends; without that webhook it is skipped.
+    Listed = "listed",
     /// Without an observer the check is skipped.
     Required = "required",
 }
@@ -50,7 +52,7 @@ pub enum Need {
     InvalidParameters,
     /// `backend.parameters.update` in the fixture, an update that a driver must accept.
     UpdateParameters,
-    /// `backend.unusableAddr` in the fixture, an address that the cloud cannot use.
+    /// `backend.unusableAddrs` in the fixture, addresses that the cloud cannot use.
     UnusableAddr,
     /// `restart` in the fixture, by which the kit restarts the driver.
     Restart,
@@ -79,7 +81,7 @@ impl Need {
             Self::GeneratedBackend => "feature backend.pod or backend.service",
             Self::InvalidParameters => "backend.parameters.invalid",
             Self::UpdateParameters => "backend.parameters.update",
-            Self::UnusableAddr => "backend.unusableAddr",
+            Self::UnusableAddr => "backend.unusableAddrs",
             Self::Restart => "restart",
             Self::Fault => "fault",
             Self::ForeignBackend => "observer that registers a foreign backend",

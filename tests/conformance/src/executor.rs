@@ -15,6 +15,7 @@
 //! | stops in the middle of the run | 3 s, or 10 s if it accepts connections but does not respond |
 //! | responds to `healthz` only | less than a minute: five checks in a row without a response |
 //! | has an operation that never ends, or that never responds | less than a minute |
+//! | creates nothing, and takes long to say so | less than a minute |
 
 mod cleanup;
 mod results;
@@ -39,6 +40,12 @@ use tokio::time::Instant;
 /// The checks of what nearly all others need for their setup. They run first and in this order, so
 /// that a failed setup is reported once.
 const PREREQUISITES: [&str; 6] = ["CLB-01", "GEN-01", "GEN-02", "ENS-01", "DRG-01", "DLB-01"];
+
+/// The attempts of a check that counts load balancers while others create and delete some, too.
+const COUNTS: usize = 3;
+
+/// The lines of the driver's output in a failure.
+const WRITTEN_LINES: usize = 8;
 
 /// The checks that ended so far.
 type Finished = Mutex<Vec<FinishedCheck>>;
@@ -67,6 +74,7 @@ pub(crate) async fn run(
     };
     let phases = async {
         for (concurrency, checks) in phases(&planned, run.settings.jobs) {
+            this.strangers().begin(concurrency <= 1);
             let checks = futures::stream::iter(checks);
             checks
                 .for_each_concurrent(concurrency.max(1), execute)
@@ -102,6 +110,7 @@ struct PlannedCheck {
     check: &'static Check,
     index: u8,
     response_only: bool,
+    needs_running: bool,
 }
 
 /// The checks that run, and those that are skipped.
@@ -122,6 +131,7 @@ fn planned(run: &Run) -> (Vec<PlannedCheck>, Vec<FinishedCheck>) {
                 check,
                 index: u8::try_from(index).unwrap_or(u8::MAX),
                 response_only: plan == Plan::RunOnResponses,
+                needs_running: selection::needs_running(check, settings, &run.features),
             }),
         }
     }
@@ -138,6 +148,8 @@ fn phases(planned: &[PlannedCheck], jobs: usize) -> Vec<(usize, Vec<PlannedCheck
         .copied()
         .partition(|planned| position(planned).is_some());
     first.sort_by_key(position);
+    let (late, others): (Vec<PlannedCheck>, Vec<_>) =
+        others.into_iter().partition(|it| it.needs_running);
     let mut phases = vec![(1, first)];
     for (concurrency, jobs) in [
         (Concurrency::Parallel, jobs),
@@ -148,6 +160,8 @@ fn phases(planned: &[PlannedCheck], jobs: usize) -> Vec<(usize, Vec<PlannedCheck
         let of_class = |planned: &&PlannedCheck| planned.check.concurrency == concurrency;
         phases.push((jobs, others.iter().filter(of_class).copied().collect()));
     }
+    // Only the others show whether they run; they are as good alone.
+    phases.push((1, late));
     phases
 }
 
@@ -158,14 +172,29 @@ async fn execute(run: &Arc<Run>, planned: PlannedCheck) -> FinishedCheck {
     if let Some(stopped) = stopped {
         return FinishedCheck::skipped(check, SkipKind::BrokenOff, stopped.reason());
     }
+    if planned.needs_running && !run.was_running.load(Ordering::Relaxed) {
+        let reason = selection::NEVER_RUNNING.to_owned();
+        return FinishedCheck::skipped(check, SkipKind::NotApplicable, reason);
+    }
     run.progress.started(check.id);
     let began = Instant::now();
+    // One for all attempts, so that each has other names and uids.
     let lab = Lab::new(run.clone(), check.id, planned.index);
-    let finished = match outcome_of(check, &lab, run, began).await {
+    let mut attempts = 1..COUNTS;
+    let outcome = loop {
+        let outcome = outcome_of(check, &lab, run, began).await;
+        let is_doubtful = matches!(outcome, Ok(Err(_))) && lab.may_have_miscounted();
+        if !is_doubtful || attempts.next().is_none() {
+            break outcome;
+        }
+        cleanup::after(run, check.id).await;
+    };
+    let finished = match outcome {
         Ok(mut outcome) => {
             after(run, check, &mut outcome).await;
             FinishedCheck {
                 check,
+                written: written(run, &outcome, began),
                 outcome,
                 notes: lab.notes(),
                 response_only: planned.response_only,
@@ -176,6 +205,15 @@ async fn execute(run: &Arc<Run>, planned: PlannedCheck) -> FinishedCheck {
     };
     run.progress.finished(&results::result(run, &finished));
     finished
+}
+
+/// The last lines that the driver wrote during a check that failed; those of others are among them.
+fn written(run: &Run, outcome: &CheckOutcome, began: Instant) -> String {
+    let failed = run.driver.0.as_ref().filter(|_| outcome.is_err());
+    let lines = failed
+        .map(|exec| exec.output_since(began))
+        .unwrap_or_default();
+    lines[lines.len().saturating_sub(WRITTEN_LINES)..].join("\n")
 }
 
 /// True if a check runs although the run ends early: bad input must not end a driver, and the check
@@ -209,6 +247,10 @@ async fn outcome_of(
                 Ok(Err(Failure::new(expected, got).into()))
             }
         },
+        () = run.hopeless() => {
+            run.stop(StopReason::Hopeless);
+            Err(StopReason::Hopeless.reason())
+        }
         _ = run.cancelled.wait() => {
             Err(run.stop_reason().map(|reason| reason.reason()).unwrap_or_default())
         }
@@ -219,6 +261,9 @@ async fn outcome_of(
 async fn after(run: &Run, check: &Check, outcome: &mut CheckOutcome) {
     if PREREQUISITES.contains(&check.id) {
         run.prerequisite_ended(check.id, outcome.is_ok());
+        if check.id == "CLB-01" && matches!(outcome, Err(CheckError::Failed(_))) {
+            run.begin_to_hurry();
+        }
     }
     if run.settings.cleanup {
         cleanup::after(run, check.id).await;

@@ -35,6 +35,8 @@ pub mod placeholders;
 #[cfg(test)]
 mod tests;
 mod values;
+
+pub(crate) use values::or_default;
 pub(crate) mod yaml;
 
 pub use known_failures::{parse_known_failures, read_known_failures};

@@ -148,7 +148,7 @@ fn message(findings: &Findings, path: &Path, workflow: Option<&Path>, ci: Option
     let written = [path].into_iter().chain(workflow);
     let written = written.map(|path| format!("{}: written\n", path.display()));
     let written: String = written.collect();
-    let probe = about_probe(&findings.result);
+    let probe = about_probe(findings);
     let fixture = word(&path.display().to_string());
     let url = findings.url.as_ref().map(|url| word(&url.shown));
     let url = url.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned());
@@ -168,7 +168,15 @@ The file works unchanged; the end of a run lists the skipped checks, and what th
     )
 }
 
-fn about_probe(result: &ProbeResult) -> String {
+fn about_probe(findings: &Findings) -> String {
+    let about = about_result(&findings.result);
+    match findings.optional.join(" and ") {
+        none if none.is_empty() => about,
+        webhooks => format!("{about}It has {webhooks}, which `features` names.\n"),
+    }
+}
+
+fn about_result(result: &ProbeResult) -> String {
     match result {
         ProbeResult::NotProbed => {
             "No driver was probed; pass a running one with --url.\n".to_owned()

@@ -4,6 +4,7 @@
 mod actions;
 mod backends;
 pub(crate) mod cloud;
+pub(crate) mod listed;
 mod polling;
 mod setup;
 
@@ -14,7 +15,7 @@ use crate::outcome::{Blame as _, CheckOutcome};
 use crate::run::{Purpose, Run};
 use crate::sync::lock;
 use crate::transport::Request;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -33,6 +34,8 @@ pub struct Lab {
     /// The number of values of `{{number}}` in use.
     numbers: AtomicUsize,
     notes: Mutex<Vec<String>>,
+    /// True if the number of load balancers was not the expected one.
+    miscounted: AtomicBool,
 }
 
 impl Lab {
@@ -46,7 +49,13 @@ impl Lab {
             names: AtomicU32::new(0),
             numbers: AtomicUsize::new(0),
             notes: Mutex::default(),
+            miscounted: AtomicBool::new(false),
         }
+    }
+
+    /// True if the check counted load balancers, and others who use the same cloud may have changed the number.
+    pub(crate) fn may_have_miscounted(&self) -> bool {
+        self.miscounted.load(Ordering::Relaxed) && self.run.strangers().were_seen()
     }
 
     /// True if the fixture declares a feature.

@@ -4,6 +4,7 @@ mod client;
 
 pub use client::{Observer, ObserverError};
 
+use crate::fixture::or_default;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Observation {
-    /// All load balancers in the cloud, including foreign ones.
+    /// All load balancers in the cloud, including foreign ones. Null is empty here and below, as Go writes it.
+    #[serde(deserialize_with = "or_default")]
     pub load_balancers: Vec<ObservedLoadBalancer>,
 }
 
@@ -22,8 +24,10 @@ pub struct ObservedLoadBalancer {
     /// The identity as the driver returns it.
     pub lb_info: StringMap,
     /// The attributes that are in effect in the cloud.
+    #[serde(deserialize_with = "or_default")]
     pub attributes: StringMap,
     /// The backends that are registered at it.
+    #[serde(deserialize_with = "or_default")]
     pub backends: Vec<ObservedBackend>,
 }
 
@@ -34,6 +38,7 @@ pub struct ObservedBackend {
     /// The `backendAddr` by which it was registered.
     pub addr: String,
     /// The parameters that are in effect in the cloud.
+    #[serde(deserialize_with = "or_default")]
     pub parameters: StringMap,
 }
 

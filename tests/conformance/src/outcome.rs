@@ -29,6 +29,11 @@ pub enum CheckError {
 }
 
 impl CheckError {
+    /// The check has nothing to test with this driver, for this reason.
+    pub(crate) fn not_applicable(reason: &str) -> Self {
+        Self::NotRun(SkipKind::NotApplicable, reason.to_owned())
+    }
+
     /// Converts a failure into a failed setup, which the check with the id `by` covers.
     #[must_use]
     pub fn blocked_by(self, by: &'static str) -> Self {

@@ -10,6 +10,7 @@
 //! ```
 
 mod badge;
+mod causes;
 mod color;
 mod curl;
 mod destination;

@@ -169,6 +169,9 @@ pub struct FailureReport {
     pub got: String,
     /// The likely cause, and its fix.
     pub likely_cause: String,
+    /// The last lines that the driver wrote meanwhile, if the kit started it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub driver_wrote: String,
     /// The request that shows it, as a curl command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curl: Option<String>,

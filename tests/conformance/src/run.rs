@@ -3,8 +3,9 @@
 
 mod patience;
 pub(crate) mod reachable;
+mod strangers;
 
-use crate::call::{DriverReply, LoadBalancer, WebhookCall};
+use crate::call::{DriverReply, LoadBalancer, Status, WebhookCall};
 use crate::classification::Feature;
 use crate::driver::Driver;
 use crate::exchange::{Exchange, NoResponse, Received, RequestKind, Sent};
@@ -21,9 +22,10 @@ use crate::sync::lock;
 use crate::transport::{Request, Transport};
 use patience::Patience;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
+use strangers::Strangers;
 use tokio::sync::SetOnce;
 use tokio::time::Instant;
 
@@ -54,14 +56,20 @@ pub(crate) struct Run {
     shared: Mutex<Option<LoadBalancer>>,
     /// True if the cloud fails on request of a check.
     pub(crate) fault_is_on: AtomicBool,
+    /// True once an operation was `Running`.
+    pub(crate) was_running: AtomicBool,
     retry_ids: Mutex<fastrand::Rng>,
     /// Set when the run is to end early.
     stopped: Mutex<Option<StopReason>>,
     patience: Mutex<Patience>,
+    strangers: Mutex<Strangers>,
     /// The failed observations with their reasons: once for each check.
     observer_failures: Mutex<BTreeMap<&'static str, String>>,
     /// Set when running checks are to be cancelled.
     pub(crate) cancelled: SetOnce<()>,
+    began: Instant,
+    /// When the run ends, once nothing could be created.
+    pub(crate) hopeless_at: SetOnce<Instant>,
 }
 
 /// The purpose of a request.
@@ -89,6 +97,8 @@ pub(crate) enum StopReason {
     /// This check failed with `--fail-fast`.
     FailFast(&'static str),
     Interrupted,
+    /// Nothing could be created, and the driver is too slow to be tried in each check.
+    Hopeless,
 }
 
 impl StopReason {
@@ -104,6 +114,9 @@ impl StopReason {
             Self::TimeIsUp(budget) => format!("the time for the whole run is up ({budget:?})"),
             Self::FailFast(id) => format!("{id} failed (--fail-fast)"),
             Self::Interrupted => "the run was interrupted".to_owned(),
+            Self::Hopeless => {
+                "no load balancer could be created (CLB-01), and the calls take long".to_owned()
+            }
         }
     }
 
@@ -112,7 +125,7 @@ impl StopReason {
         match self {
             Self::DriverGone { problem, .. } => Some(problem.clone()),
             Self::Silent(_) => Some(self.reason()),
-            Self::TimeIsUp(_) | Self::FailFast(_) | Self::Interrupted => None,
+            Self::TimeIsUp(_) | Self::FailFast(_) | Self::Interrupted | Self::Hopeless => None,
         }
     }
 }
@@ -141,7 +154,9 @@ impl Run {
         let retry_ids = fastrand::Rng::with_seed(mixed(settings.seed, "retryIDs"));
         Self {
             id: format!("{:04x}", mixed(settings.seed, "run") & 0xffff),
+            began: Instant::now(),
             deadline: Instant::now() + fixture.budgets.total,
+            hopeless_at: SetOnce::new(),
             features,
             transport: config.transport,
             driver: config.driver,
@@ -155,9 +170,11 @@ impl Run {
             prerequisites: Mutex::default(),
             shared: Mutex::default(),
             fault_is_on: AtomicBool::new(false),
+            was_running: AtomicBool::new(false),
             retry_ids: Mutex::new(retry_ids),
             stopped: Mutex::default(),
             patience: Mutex::default(),
+            strangers: Mutex::default(),
             observer_failures: Mutex::default(),
             cancelled: SetOnce::new(),
         }
@@ -216,6 +233,11 @@ impl Run {
         lock(&self.patience)
     }
 
+    /// Others who use the same cloud.
+    pub(crate) fn strangers(&self) -> MutexGuard<'_, Strangers> {
+        lock(&self.strangers)
+    }
+
     /// The time that an operation may take.
     pub(crate) fn operation_budget(&self) -> Duration {
         self.patience().budget(self.fixture.budgets.asynchronous)
@@ -268,6 +290,17 @@ impl Run {
         failed.map(|(id, _)| *id).collect()
     }
 
+    /// Limits the rest of a run that can create nothing.
+    pub(crate) fn begin_to_hurry(&self) {
+        let end = (self.began + patience::HOPELESS).max(Instant::now() + patience::REST);
+        let _ = self.hopeless_at.set(end);
+    }
+
+    /// Resolves when a run that can create nothing has taken too long.
+    pub(crate) async fn hopeless(&self) {
+        tokio::time::sleep_until(*self.hopeless_at.wait().await).await;
+    }
+
     /// A retryID for one of the run's own calls, which the seed determines.
     pub(crate) fn retry_id(&self) -> String {
         let id = lock(&self.retry_ids).u128(..);
@@ -292,6 +325,17 @@ impl Run {
         };
         let reply = self.send(purpose, request, timeout).await;
         self.ledger.after(call, &reply);
+        // A pod that has no IP yet is no long operation.
+        if reply.status() == Some(Status::Running) && webhook != "generateBackendAddr" {
+            self.was_running.store(true, Ordering::Relaxed);
+        }
+        if webhook == "deleteLoadBalancer" && call.string_map("lbInfo").is_empty() {
+            self.strangers().delete_unnamed();
+        }
+        if webhook == "createLoadBalancer" && reply.status() == Some(Status::Succ) {
+            let lb_info = reply.identity(&call.string_map("lbSpec"));
+            self.strangers().name(&lb_info);
+        }
         reply
     }
 

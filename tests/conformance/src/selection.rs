@@ -16,6 +16,10 @@ pub(crate) enum Plan {
     Skip(SkipKind, String),
 }
 
+/// Why checks of `Running` do not run. What was observed outranks what was declared: they run if an operation was.
+pub(crate) const NEVER_RUNNING: &str =
+    "the fixture's features do not name async, and no operation was Running";
+
 /// The optional equipment of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Capabilities {
@@ -84,6 +88,7 @@ pub(crate) fn plan(
     }
     if settings.only.is_empty()
         && let Some(reason) = not_applicable(check.group, settings.profile, features)
+        && !needs_running(check, settings, features)
     {
         return Plan::Skip(SkipKind::NotApplicable, reason);
     }
@@ -92,14 +97,31 @@ pub(crate) fn plan(
             return Plan::Skip(kind, reason);
         }
     }
+    let lists = features.contains(&Feature::ListBackends);
     match (check.observer, capabilities.observer) {
+        (Observer::Listed, false) if !lists => Plan::Skip(
+            SkipKind::Missing,
+            "needs an observer (observe.url or observe.command in the fixture, --observe-url or --observe-cmd) or the feature listBackends".into(),
+        ),
         (Observer::Required, false) => Plan::Skip(
             SkipKind::Missing,
             "needs an observer: observe.url or observe.command in the fixture, --observe-url or --observe-cmd".into(),
         ),
-        (Observer::Improves, false) => Plan::RunOnResponses,
+        (Observer::Improves | Observer::Listed, false) => Plan::RunOnResponses,
         _ => Plan::Run,
     }
+}
+
+/// True if the check runs only if an operation was `Running`.
+pub(crate) fn needs_running(
+    check: &Check,
+    settings: &Settings,
+    features: &BTreeSet<Feature>,
+) -> bool {
+    check.group == Group::Asyn
+        && settings.only.is_empty()
+        && settings.profile.is_none()
+        && !features.contains(&Feature::Async)
 }
 
 /// Why a need is not met.
@@ -112,7 +134,10 @@ fn missing(
     let has = |feature: Feature| features.contains(&feature);
     let generates = has(Feature::PodBackends) || has(Feature::ServiceBackends);
     let kind = match need {
-        Need::Feature(_) | Need::Without(_) | Need::GeneratedBackend => SkipKind::NotApplicable,
+        // A driver may accept all updates.
+        Need::Feature(_) | Need::Without(_) | Need::GeneratedBackend | Need::ForbiddenUpdate => {
+            SkipKind::NotApplicable
+        }
         _ => SkipKind::Missing,
     };
     let (is_met, reason) = match need {
@@ -157,7 +182,7 @@ fn is_in(fixture: &Fixture, need: Need) -> bool {
         Need::UnknownLbInfo => load_balancer.unknown_lb_info.is_some(),
         Need::InvalidParameters => !parameters.invalid.is_empty(),
         Need::UpdateParameters => parameters.update.is_some(),
-        Need::UnusableAddr => fixture.backend.unusable_addr.is_some(),
+        Need::UnusableAddr => !fixture.backend.unusable_addrs.is_empty(),
         Need::Restart => fixture.restart.is_some(),
         Need::Fault => fixture.fault.is_some(),
         _ => true,

@@ -49,6 +49,10 @@ impl IntoResponse for Reply {
 pub(crate) struct Inner(Router);
 
 impl Inner {
+    pub(crate) const fn of(router: Router) -> Self {
+        Self(router)
+    }
+
     /// Calls it; a request that is null has no body.
     pub(crate) async fn call(&self, webhook: &str, request: &Value) -> Reply {
         let body = match request {

@@ -71,7 +71,7 @@ async fn drivers_without_the_feature_are_not_judged() {
 #[tokio::test]
 async fn drg_09_detects_a_driver_that_takes_the_backend_for_registered() {
     let unchanged = || draining(|_, _| async { Reply::ok(json!({"status": "Succ", "msg": ""})) });
-    fails(unchanged(), ID, "parameters.weight \"80\"", "Some(\"50\")").await;
+    fails(unchanged(), ID, "parameters.weight \"80\"", "\"50\"").await;
 }
 
 #[tokio::test]
@@ -82,7 +82,7 @@ async fn drg_09_detects_without_an_observer_that_the_backend_is_gone() {
     let result = result(&report, ID);
     let text = format!("{result:?}");
     assert!(
-        text.contains("in the list, since it is registered"),
+        text.contains("in the cloud, since ensureBackend returned Succ"),
         "{text}"
     );
 }

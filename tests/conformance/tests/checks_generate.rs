@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const WEBHOOK: &str = "generateBackendAddr";
-const ALL: [&str; 10] = [
+const ALL: [&str; 11] = [
     "GEN-01", "GEN-02", "GEN-03", "GEN-04", "GEN-05", "GEN-06", "GEN-07", "GEN-08", "GEN-09",
-    "GEN-10",
+    "GEN-10", "GEN-11",
 ];
 
 /// All checks but these.
@@ -73,7 +73,10 @@ async fn drivers_with_fewer_kinds_of_backends_pass() {
 
     let services = fixture_with([Feature::ServiceBackends]);
     let report = judged(right(), services, "GEN").await;
-    assert_eq!(passed(&report), all_but(&["GEN-01", "GEN-09", "GEN-10"]));
+    assert_eq!(
+        passed(&report),
+        all_but(&["GEN-01", "GEN-09", "GEN-10", "GEN-11"])
+    );
 
     let statics = fixture_with([Feature::StaticBackends]);
     let report = judged(right(), statics, "GEN").await;
@@ -111,7 +114,12 @@ async fn a_driver_that_identifies_pods_by_name_passes() {
         if request["podBackend"].is_object() {
             let metadata = &pod(request)["metadata"];
             let (namespace, name) = (text(&metadata["namespace"]), text(&metadata["name"]));
-            succ(format!("{namespace}/{name}:{}", port("podBackend")))
+            let protocol = &request["podBackend"]["port"]["protocol"];
+            let protocol = protocol.as_str().unwrap_or("TCP");
+            succ(format!(
+                "{namespace}/{name}:{}/{protocol}",
+                port("podBackend")
+            ))
         } else {
             fail("only pods have addresses")
         }

@@ -110,15 +110,57 @@ async fn a_creation_that_never_responds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_operations_that_never_end() {
-    for (webhook, basis) in [
+async fn a_delay_that_is_longer_than_the_budget_is_called_one() {
+    let late = json!({"status": "Running", "minRetryDelayInSeconds": 600});
+    let (router, calls) = with("createLoadBalancer", Some(Reply::ok(late)));
+    let report = run(router).await;
+    let reason = &result(&report, "CLB-01").reason;
+    assert!(
+        reason.contains("a minRetryDelayInSeconds of 600 s, which is longer"),
+        "{reason}"
+    );
+    assert!(calls.load(Ordering::SeqCst) < 200, "{calls:?} calls");
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_have_their_common_cause_first() {
+    let broken = Reply {
+        status: 400,
+        body: json!({"error": "oldAttributes is null"}),
+    };
+    let (router, _) = with("validateLoadBalancer", Some(broken));
+    let report = run(router).await;
+    let text = lbcf_conformance::output::render(
+        &report,
+        lbcf_conformance::output::Format::Human,
+        &lbcf_conformance::output::Show::default(),
+    );
+    let text = text.unwrap();
+    let (_, causes) = text.split_once("\nCauses\n").unwrap();
+    let first = causes.lines().next().unwrap();
+    assert!(
+        first.contains("checks: HTTP 400") && first.contains("oldAttributes is null"),
+        "{first}"
+    );
+    assert!(
+        causes.contains("VLB-01") && causes.contains("\nFailures\n"),
+        "{causes}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn exhaustive_other_operations_that_never_end() {
+    let is_exhaustive = std::env::var_os("LBCF_EXHAUSTIVE").is_some();
+    let cases = [
         ("ensureLoadBalancer", "ELB-01"),
         ("generateBackendAddr", "GEN-01"),
         ("ensureBackend", "ENS-01"),
         ("deregisterBackend", "DRG-01"),
         ("deleteLoadBalancer", "DLB-01"),
         ("listBackends", "LST-01"),
-    ] {
+    ];
+    let count = if is_exhaustive { cases.len() } else { 1 };
+    for (webhook, basis) in cases.into_iter().take(count) {
         let (router, _) = with(webhook, running());
         let report = run(router).await;
         assert!(
@@ -141,6 +183,21 @@ async fn everything_but_healthz_is_running_indefinitely() {
         }
     });
     is_judged_soon(&run(router).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_driver_that_takes_nine_seconds_to_fail() {
+    let router = driver(mock(Duration::ZERO), |_, _, _| async move {
+        tokio::time::sleep(Duration::from_secs(9)).await;
+        Reply::ok(json!({"status": "Fail", "msg": "no", "succ": false, "healthy": false}))
+    });
+    let report = run(router).await;
+    is_judged_soon(&report);
+    let reason = &result(&report, "CONC-01").reason;
+    assert!(
+        reason.contains("no load balancer could be created"),
+        "{reason}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

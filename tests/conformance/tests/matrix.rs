@@ -2,9 +2,11 @@
 //! names, and by no others.
 
 use lbcf_conformance::Suite;
+use lbcf_conformance::check::Feature;
 use lbcf_conformance::checks;
 use lbcf_conformance::fixture::Fixture;
 use lbcf_conformance::report::{Report, Status};
+use lbcf_conformance::settings::Settings;
 use lbcf_defective_driver::{Defect, Defects};
 use mock_driver::azure::AzureDriver;
 use mock_driver::{ClbDriver, Cloud, MockOptions, MockedDriver};
@@ -14,7 +16,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
-const FIXTURE: &str = concat!(
+pub(crate) const FIXTURE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../mock-driver/conformance.yaml"
 );
@@ -36,19 +38,22 @@ async fn judged(defects: Vec<Defect>) -> Report {
         ..MockOptions::default()
     };
     let driver = ClbDriver::new(Cloud::with_samples(), options);
-    report(driver, defects, FIXTURE).await
+    report(driver, defects, fixture(FIXTURE)).await
 }
 
 /// Judges the mock's profile `azure` with these defects.
 async fn judged_on_azure(defects: Vec<Defect>) -> Report {
     let driver = AzureDriver::new(Cloud::azure(), MockOptions::default());
-    report(driver, defects, AZURE_FIXTURE).await
+    report(driver, defects, fixture(AZURE_FIXTURE)).await
 }
 
-async fn report(driver: impl MockedDriver, defects: Vec<Defect>, fixture: &str) -> Report {
-    let router = mock_driver::router_with(driver, Defects::new(defects));
+pub(crate) fn fixture(file: &str) -> Fixture {
     let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
-    let mut fixture = Fixture::read(Path::new(fixture), &ids).unwrap();
+    Fixture::read(Path::new(file), &ids).unwrap()
+}
+
+async fn report(driver: impl MockedDriver, defects: Vec<Defect>, mut fixture: Fixture) -> Report {
+    let router = mock_driver::router_with(driver, Defects::new(defects));
     fixture.budgets.asynchronous = Duration::from_secs(3);
     // Some of the wrong ones are slow, and all of it is to be seen.
     fixture.budgets.total = Duration::from_secs(3600);
@@ -88,6 +93,62 @@ async fn d85_the_driver_of_the_profile_azure_passes_everything() {
     let skipped = of_status(&report, Status::Skipped);
     assert_eq!(skipped, BTreeSet::from(["JPD-04"]));
     assert_eq!(report.left_behind, [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn exhaustive_without_an_observer_lists_show_what_a_driver_does() {
+    let is_exhaustive = std::env::var_os("LBCF_EXHAUSTIVE").is_some();
+    let cases = [
+        (vec![], ""),
+        (vec![Defect::DryRunActsEnsureBackend], "DRY-02"),
+        (vec![Defect::DryRunActsDeregister], "DRY-02"),
+        (vec![Defect::EnsureReplacesOthers], "ENS-06"),
+        (vec![Defect::EnsureResetsOthers], "ENS-06"),
+        (vec![Defect::DeregRemovesAll], "DRG-05"),
+        (vec![Defect::GenerateBinds], "GEN-06"),
+        (vec![Defect::EnsureCachedByRecordId], "ENS-03"),
+    ];
+    let count = if is_exhaustive { cases.len() } else { 2 };
+    for (defects, found_by) in cases.into_iter().take(count) {
+        let mut fixture = fixture(FIXTURE);
+        fixture.observe = None;
+        let driver = ClbDriver::new(Cloud::with_samples(), MockOptions::default());
+        let report = report(driver, defects, fixture).await;
+        let failed = of_status(&report, Status::Failed);
+        assert_eq!(failed.is_empty(), found_by.is_empty(), "{failed:?}");
+        assert!(
+            found_by.is_empty() || failed.contains(found_by),
+            "{found_by}: {failed:?}"
+        );
+    }
+}
+
+/// Its fixture does not name `async`.
+#[tokio::test(start_paused = true)]
+async fn what_was_seen_to_be_running_is_judged_whatever_the_fixture_declares() {
+    let ran = async |defects: Vec<Defect>, stage_duration: Duration| {
+        let mut fixture = fixture(FIXTURE);
+        fixture.features.as_mut().unwrap().remove(&Feature::Async);
+        let options = MockOptions {
+            stage_duration,
+            name_delays: false,
+            ..MockOptions::default()
+        };
+        let driver = ClbDriver::new(Cloud::with_samples(), options);
+        let settings = Settings {
+            skip: ["BAD", "CONC", "DRY", "JPD", "LAT", "LIFE", "LST", "WIRE"]
+                .map(str::to_owned)
+                .into(),
+            ..Settings::default()
+        };
+        let router = mock_driver::router_with(driver, Defects::new(defects));
+        let suite = Suite::of_router(router).fixture(fixture).settings(settings);
+        suite.run().await.unwrap()
+    };
+    let report = ran(vec![Defect::SuccThenRunning], Duration::from_millis(20)).await;
+    assert!(of_status(&report, Status::Failed).contains("ASYN-03"));
+    let report = ran(vec![], Duration::ZERO).await;
+    assert!(of_status(&report, Status::Skipped).contains("ASYN-03"));
 }
 
 #[test]

@@ -89,3 +89,22 @@ async fn an_observer_that_stays_broken_ends_with_exit_code_2() {
     let human = human.join(" ");
     assert!(human.contains("the observer failed in 3 checks"), "{human}");
 }
+
+#[tokio::test]
+async fn a_mistake_of_an_observer_is_named_by_its_place() {
+    let body = r#"{"loadBalancers":[{"lbInfo":{"lbID":"lb-1"}},{"lbInfo":{},"attributes":{"cert":null}}]}"#;
+    let router =
+        mock(Duration::ZERO).layer(from_fn(move |request: Request, next: Next| async move {
+            match request.uri().path() {
+                "/_mock/observe" => body.into_response(),
+                _ => next.run(request).await,
+            }
+        }));
+    let suite = Suite::of_router(router).fixture(fixture());
+    let error = suite.observe_path("_mock/observe").run().await.unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("loadBalancers[1].attributes.cert: invalid type: null"),
+        "{error}"
+    );
+}

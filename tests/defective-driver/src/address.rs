@@ -68,6 +68,13 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
         return;
     }
     match defect {
+        Defect::AddrWithoutProtocol => {
+            let text = reply.get("backendAddr").and_then(Value::as_str);
+            let addr = text
+                .map(|text| text.replace("UDP", "TCP"))
+                .unwrap_or_default();
+            reply.set("backendAddr", addr);
+        }
         Defect::AddrEmpty if is_pod => reply.set("backendAddr", ""),
         Defect::ServiceAddrEmpty if is_object(request, "serviceBackend") => {
             reply.set("backendAddr", "");

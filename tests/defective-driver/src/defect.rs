@@ -83,7 +83,7 @@ defects! {
     Http202Running("http-202-running", "Running has status code 202", "WIRE-01");
     EnsureLbMissing("ensure-lb-missing",
         "there is no ensureLoadBalancer: 404",
-        "WIRE-01" "WIRE-07" "WIRE-08" "CLB-02" "ELB-01" "ELB-02" "ELB-03" "ELB-04" "ELB-05"
+        "WIRE-01" "WIRE-07" "WIRE-08" "CLB-02" "ELB-01" "ELB-02" "ELB-03" "ELB-04" "ELB-05" "ELB-08"
         "DLB-04" "DLB-06" "ENS-07" "RTRY-01" "RTRY-05" "DRY-03" "DRY-04" "DRY-05" "LIFE-01");
     ArrayBody("array-body",
         "the reply of healthz is an array around its object",
@@ -94,12 +94,12 @@ defects! {
     HealthyAsString("healthy-as-string", "healthz has \"true\" instead of true", "WIRE-02");
     Null500("null-500",
         "ensureLoadBalancer crashes when attributes is null, generateBackendAddr when lbAttributes is",
-        "WIRE-07");
+        "WIRE-07" "ELB-07" "WIRE-01");
     NullParameters500("null-parameters-500",
         "ensureBackend crashes when parameters is null", "WIRE-01" "WIRE-07" "ENS-01");
     StrictUnknownFields("strict-unknown-fields",
         "a field that it does not know is a 400",
-        "WIRE-01" "WIRE-08" "GEN-09" "GEN-10" "LST-07");
+        "WIRE-01" "WIRE-08" "GEN-09" "GEN-10" "LST-07" "DRG-01" "DRG-09");
     RedirectSlash("redirect-slash", "a path with a slash at its end is redirected", "WIRE-09");
     RedirectAll("redirect-all",
         "every webhook is redirected to /v1",
@@ -112,7 +112,7 @@ defects! {
     CharsetRefused("charset-refused", "application/json with a charset is a 415", "WIRE-12");
     EmptyMsg("empty-msg",
         "Fail and rejections have an empty msg",
-        "WIRE-13" "VLB-02" "CLB-05" "ELB-04" "VBE-02" "ENS-08" "RTRY-05" "ENS-10");
+        "WIRE-13" "VLB-02" "CLB-05" "ELB-04" "ELB-08" "VBE-02" "ENS-08" "RTRY-05" "ENS-10");
     MsgMissing("msg-missing", "validateLoadBalancer refuses updates without msg", "WIRE-13");
     TraceRefused("trace-refused",
         "a traceparent that cannot be read is a 400", "WIRE-14");
@@ -187,7 +187,11 @@ defects! {
         "ensureLoadBalancer writes its last run into the attributes", "ELB-02");
     EnsureLbCachedByRecordId("ensure-lb-cached-by-record-id",
         "ensureLoadBalancer does nothing when it has succeeded for the recordID",
-        "ELB-03" "ELB-05" "ELB-06" "LIFE-01");
+        "ELB-03" "ELB-05" "ELB-06" "LIFE-01" "ELB-07");
+    EnsureLbRefusedSucc("ensure-lb-refused-succ",
+        "ensureLoadBalancer succeeds for attributes that it does not set", "ELB-08");
+    EnsureLbMergesAttributes("ensure-lb-merges-attributes",
+        "an attribute that is no longer sent keeps its value", "ELB-07");
     UnknownLbEnsured("unknown-lb-ensured",
         "ensureLoadBalancer succeeds for a load balancer that does not exist", "ELB-04" "ELB-06");
     UnknownLb500("unknown-lb-500",
@@ -199,7 +203,7 @@ defects! {
         "ensureLoadBalancer trusts its memory of the attributes", "ELB-05" "ELB-06" "RTRY-05");
     DeleteDoesNothing("delete-does-nothing",
         "deleteLoadBalancer succeeds and leaves the load balancer",
-        "DLB-01" "DLB-05" "LIFE-01" "LIFE-06");
+        "DLB-01" "DLB-05" "LIFE-01" "LIFE-06" "RTRY-07");
     DeleteLeavesLoadedLb("delete-leaves-loaded-lb",
         "deleteLoadBalancer succeeds and leaves a load balancer that has backends", "LIFE-06");
     DeleteLoaded500("delete-loaded-500",
@@ -218,6 +222,8 @@ defects! {
     DeleteNull500("delete-null-500",
         "deleteLoadBalancer crashes without lbInfo",
         "WIRE-01" "DLB-04" "ASYN-06" "BAD-01" "BAD-02");
+    DeleteNullLeaks("delete-null-leaks",
+        "deleteLoadBalancer without lbInfo deletes nothing", "DLB-07" "ASYN-06");
     DeleteEmptyDeletesAll("delete-empty-deletes-all",
         "deleteLoadBalancer treats an empty lbInfo as a filter that matches everything", "DLB-04");
     RecreateRefused("recreate-refused",
@@ -265,6 +271,8 @@ defects! {
         "generateBackendAddr has the same IP in the address of every pod", "GEN-04");
     AddrCollidingPorts("addr-colliding-ports",
         "generateBackendAddr has the same port in every address", "GEN-04");
+    AddrWithoutProtocol("addr-without-protocol",
+        "generateBackendAddr has one address for both protocols of a port", "GEN-11");
     NeedsParameters("needs-parameters",
         "generateBackendAddr crashes when parameters is null",
         "WIRE-01" "GEN-01" "GEN-02" "GEN-05" "GEN-10" "BAD-01" "BAD-02" "LIFE-01");
@@ -279,9 +287,11 @@ defects! {
     // ensureBackend
     EnsureDoesNothing("ensure-does-nothing",
         "ensureBackend succeeds and binds nothing",
-        "ENS-01" "RTRY-02" "RTRY-05" "DRY-03" "DRY-04" "BAD-02" "BAD-04" "LIFE-01" "ENS-10");
+        "ENS-01" "RTRY-02" "RTRY-05" "RTRY-07" "DRY-03" "DRY-04" "BAD-02" "BAD-04" "LIFE-01" "ENS-10");
     EnsureDropsParameters("ensure-drops-parameters",
         "ensureBackend binds without parameters", "ENS-01" "BAD-02" "LIFE-01");
+    EnsureMergesParameters("ensure-merges-parameters",
+        "a parameter that is no longer sent keeps its value", "ENS-11");
     FirstBindDropsParameters("first-bind-drops-parameters",
         "ensureBackend sets parameters only of what is bound already", "ENS-01" "BAD-02" "LIFE-01");
     EnsureAlreadyBoundFails("ensure-already-bound-fails",
@@ -303,15 +313,15 @@ defects! {
         "WIRE-08" "ENS-04" "ENS-05" "RTRY-02" "RTRY-04" "CONC-02" "LIFE-02" "LIFE-03");
     EchoedInjectedInfoFails("echoed-injected-info-fails",
         "ensureBackend fails on the injectedInfo that it gave",
-        "ENS-02" "ENS-03" "ENS-04" "ENS-06" "ENS-09" "DRG-08" "LST-04" "LIFE-01");
+        "ENS-02" "ENS-03" "ENS-04" "ENS-06" "ENS-09" "DRG-08" "LST-04" "LIFE-01" "ENS-11");
     EmptyInjectedInfoFails("empty-injected-info-fails",
         "ensureBackend fails on an injectedInfo that is empty and not null", "ENS-04");
     EnsureReplacesOthers("ensure-replaces-others",
         "ensureBackend leaves no backend but its own",
-        "ENS-06" "ENS-07" "LST-01" "CONC-01" "CONC-04" "CONC-05" "LIFE-04");
+        "ENS-06" "ENS-07" "CONC-01" "CONC-04" "CONC-05" "LIFE-04");
     EnsureResetsOthers("ensure-resets-others",
         "ensureBackend clears the parameters of the other backends",
-        "ENS-06" "LST-01");
+        "ENS-06");
     PruneForeign("prune-foreign", "ensureBackend unbinds what it has not bound itself", "ENS-07");
     UnusableAddrSucc("unusable-addr-succ",
         "ensureBackend succeeds for an address that the cloud cannot use", "ENS-10");
@@ -324,7 +334,7 @@ defects! {
     // deregisterBackend
     DeregisterDoesNothing("deregister-does-nothing",
         "deregisterBackend succeeds and leaves the backend",
-        "DRG-01" "DRG-06" "DRY-03" "DRY-04" "LIFE-01");
+        "DRG-01" "DRG-06" "DRY-03" "DRY-04" "LIFE-01" "RTRY-07");
     DeregUnboundFails("dereg-unbound-fails",
         "deregisterBackend fails for a backend that was never bound", "DRG-02");
     DeregUnknownLbFails("dereg-unknown-lb-fails",
@@ -349,7 +359,7 @@ defects! {
         "ensureBackend does nothing for a backend that was deregistered", "DRG-08");
     CancelIgnored("cancel-ignored",
         "a deregistration that ensureBackend has cancelled removes the backend all the same",
-        "WIRE-08" "DRG-09");
+        "DRG-09");
     // judgePodDeregister
     JudgeSuccAsString("judge-succ-as-string",
         "judgePodDeregister has \"true\" instead of true", "WIRE-02");
@@ -361,6 +371,11 @@ defects! {
     JudgeEmptyFails("judge-empty-fails", "judgePodDeregister refuses an empty list", "JPD-03");
     // listBackends
     ListEmpty("list-empty", "listBackends lists nothing", "LST-01");
+    ListOfAll("list-of-all", "listBackends lists the backends of all load balancers", "LST-01" "LST-07");
+    ListFirstPage("list-first-page", "listBackends lists the first twenty backends only", "LST-01");
+    ListWithoutForeign("list-without-foreign",
+        "listBackends omits what was registered by hand", "LST-05");
+    ListNull("list-null", "listBackends has null for no backends", "WIRE-16");
     ListKeepsDeregistered("list-keeps-deregistered",
         "listBackends still lists backends that were deregistered", "LST-02");
     ListRemovesForeign("list-removes-foreign",
@@ -390,9 +405,11 @@ defects! {
         "createLoadBalancer fails when it is polled at once",
         "ASYN-02" "ASYN-05" "RTRY-02" "LIFE-03");
     DeleteWhileCreatingLeaks("delete-while-creating-leaks",
-        "deleteLoadBalancer without lbInfo leaves what is being created", "ASYN-06");
+        "deleteLoadBalancer without lbInfo leaves what is being created", "ASYN-06" "DLB-07");
     JobLostOnRestart("job-lost-on-restart",
         "after a restart, the driver fails for load balancers that are being created", "ASYN-07");
+    EnsureOutlivesDeregister("ensure-outlives-deregister",
+        "ensureBackend is Running at first, and registers a backend that was deregistered meanwhile", "ASYN-08");
     ForgetsOnRestart("forgets-on-restart",
         "after a restart, the driver does not know the load balancers that it created", "LIFE-05");
     // Repeated requests
@@ -411,6 +428,9 @@ defects! {
     RetriesByItself("retries-by-itself",
         "ensureLoadBalancer retries for a load balancer that does not exist for longer than the caller waits",
         "ELB-04" "RTRY-06" "LAT-01");
+    OutageListEmpty("outage-list-empty", "listBackends succeeds with an empty list in an outage of the cloud", "RTRY-07");
+    OutageDeletedUnseen("outage-deleted-unseen",
+        "deleteLoadBalancer without lbInfo succeeds in an outage of the cloud", "RTRY-07");
     // Dry runs
     DryRunActsCreate("dry-run-acts-create",
         "createLoadBalancer creates a load balancer in a dry run", "DRY-01");
@@ -426,7 +446,8 @@ defects! {
     MissingDryRunMeansTrue("missing-dry-run-means-true",
         "a request without dryRun is a dry run", "DRY-04");
     DryRunBareAnswer("dry-run-bare-answer",
-        "the reply to a dry run has no status", "WIRE-03" "DRY-05");
+        "the reply to a dry run has no status", "WIRE-03" "DRY-05" "DRY-06");
+    DryRunAlwaysSucc("dry-run-always-succ", "a dry run succeeds whatever it is about", "DRY-06");
     // Concurrent requests
     LostUpdateRace("lost-update-race",
         "ensureBackend and deregisterBackend read all backends, wait, and write all back",
@@ -447,6 +468,8 @@ defects! {
     // Malformed requests
     DiesOnBadJson("dies-on-bad-json", "a body that is not JSON ends the server", "BAD-01" "BAD-05");
     BadJson500("bad-json-500", "a body that is not JSON is a 500", "BAD-01");
+    TextAfterJson("text-after-json",
+        "text after a body's JSON is ignored, and the call succeeds", "BAD-01");
     BadJsonSucc("bad-json-succ",
         "a body that is not JSON is read as an empty one, and succeeds", "BAD-01");
     WrongTypesAccepted("wrong-types-accepted", "fields of wrong types succeed", "BAD-02");

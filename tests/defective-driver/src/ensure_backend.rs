@@ -5,6 +5,7 @@ use crate::cloud_lookup;
 use crate::driver::Driver;
 use crate::history::{self, DEREGISTERED, ENSURED};
 use crate::hook_request::HookRequest;
+use crate::load_balancer::is_map;
 use crate::reply::Reply;
 use lbcf_driver_sdk::webhook::StringMap;
 use mock_driver::{Endpoint, Target};
@@ -24,6 +25,12 @@ pub(crate) fn before(defect: Defect, driver: &Driver, request: &mut HookRequest)
         Defect::EnsureDoesNothing if request.existed => Some(Reply::succ()),
         Defect::EnsureDropsParameters => {
             request.set("parameters", json!(null));
+            None
+        }
+        Defect::EnsureMergesParameters if is_map(request, "parameters") => {
+            let mut merged = bound().unwrap_or_default();
+            merged.extend(desired);
+            request.set("parameters", json!(merged));
             None
         }
         Defect::FirstBindDropsParameters => {

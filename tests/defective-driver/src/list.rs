@@ -7,6 +7,8 @@ use crate::hook_request::HookRequest;
 use crate::reply::Reply;
 use serde_json::{Value, json};
 
+const FIRST_PAGE: usize = 20;
+
 pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, reply: &mut Reply) {
     if defect == Defect::ListKeepsDeregistered
         && request.does("deregisterBackend")
@@ -31,18 +33,39 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
                 unbind_foreign(driver, request, &endpoint);
             }
         }
+        Defect::ListFirstPage => {
+            let mut listed = backends(reply);
+            listed.truncate(FIRST_PAGE);
+            reply.set("backends", listed);
+        }
+        Defect::ListWithoutForeign => {
+            let mut listed = backends(reply);
+            listed.retain(|it| it["recordID"].is_string());
+            reply.set("backends", listed);
+        }
+        Defect::ListNull if backends(reply).is_empty() => reply.set("backends", Value::Null),
         Defect::ListPagesByPosition => repeat_last(request, reply),
+        Defect::ListOfAll => {
+            let mut listed = backends(reply);
+            let known: Vec<Value> = listed.iter().map(|it| it["backendAddr"].clone()).collect();
+            listed.extend(all(driver).filter(|it| !known.contains(&it["backendAddr"])));
+            reply.set("backends", listed);
+        }
         Defect::ListOwnRecordId => mark(reply, request.record_id(), true),
         Defect::ListMarksForeign => mark(reply, "ensureBackend(0)", false),
         Defect::ListUnknownLb if request.names_missing_lb() => {
-            let load_balancers = driver.cloud.observe().load_balancers.into_iter();
-            let all = load_balancers.flat_map(|load_balancer| load_balancer.backends);
-            let all: Vec<Value> = all.map(|it| json!({"backendAddr": it.addr})).collect();
             *reply = Reply::succ();
-            reply.set("backends", all);
+            reply.set("backends", all(driver).collect::<Vec<_>>());
         }
         _ => {}
     }
+}
+
+/// The backends of all load balancers.
+fn all(driver: &Driver) -> impl Iterator<Item = Value> {
+    let load_balancers = driver.cloud.observe().load_balancers.into_iter();
+    let all = load_balancers.flat_map(|load_balancer| load_balancer.backends);
+    all.map(|it| json!({"backendAddr": it.addr}))
 }
 
 /// Begins a page with the last backend of the page before, which is the one in its `continue`.

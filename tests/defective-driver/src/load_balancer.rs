@@ -49,6 +49,12 @@ fn before_ensure(defect: Defect, driver: &Driver, request: &mut HookRequest) -> 
         {
             Some(Reply::succ())
         }
+        Defect::EnsureLbMergesAttributes if is_map(request, "attributes") => {
+            let mut merged = current().unwrap_or_default();
+            merged.extend(desired);
+            request.set("attributes", json!(merged));
+            None
+        }
         Defect::DriftNotRepaired => {
             let known = driver.memory.get(defect.id(), &request.load_balancer_key());
             (known == Some(json!(desired))).then(Reply::succ)
@@ -85,6 +91,7 @@ fn before_delete(defect: Defect, driver: &Driver, request: &HookRequest) -> Opti
             Some(Reply::fail("no such load balancer"))
         }
         Defect::DeleteNullFails if no_info => Some(Reply::fail("lbInfo is missing")),
+        Defect::DeleteNullLeaks if no_info => Some(Reply::succ()),
         Defect::DeleteNull500 if no_info => {
             Some(Reply::crash("'NoneType' object is not subscriptable"))
         }
@@ -126,11 +133,23 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
                 .memory
                 .put(defect.id(), &request.load_balancer_key(), attributes);
         }
+        Defect::EnsureLbRefusedSucc if says_attributes(reply) => *reply = Reply::succ(),
         Defect::UnknownLbEnsured if names_missing_one => *reply = Reply::succ(),
         Defect::UnknownLb500 if names_missing_one => *reply = Reply::crash("NotFound"),
         Defect::GoneWithoutReason if names_missing_one => reply.remove("reason"),
         _ => {}
     }
+}
+
+fn says_attributes(reply: &Reply) -> bool {
+    reply.message().starts_with("attributes")
+}
+
+/// Bad input stays as it is.
+pub(crate) fn is_map(request: &HookRequest, name: &str) -> bool {
+    request
+        .get(name)
+        .is_none_or(|it| it.is_object() || it.is_null())
 }
 
 fn remember_attributes_of_new(

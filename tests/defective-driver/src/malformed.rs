@@ -21,6 +21,9 @@ pub(crate) fn before(defect: Defect, driver: &Driver, request: &HookRequest) -> 
         }
         Defect::BadJson500 if is_bad_json => Some(Reply::crash("JSONDecodeError")),
         Defect::BadJsonSucc if is_bad_json => Some(success(request)),
+        Defect::TextAfterJson if is_bad_json && begins_with_json(request.raw()) => {
+            Some(success(request))
+        }
         Defect::UnhealthyAfterBadJson | Defect::CreateFailsAfterBadJson if is_bad_json => {
             driver.memory.put(CORRUPTED, "", true);
             None
@@ -58,6 +61,11 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
         }
         _ => {}
     }
+}
+
+fn begins_with_json(body: &[u8]) -> bool {
+    let mut values = serde_json::Deserializer::from_slice(body).into_iter::<serde_json::Value>();
+    matches!(values.next(), Some(Ok(value)) if value.is_object())
 }
 
 /// A success of the webhook that the path names.

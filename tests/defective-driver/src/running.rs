@@ -78,6 +78,9 @@ fn before_create(defect: Defect, driver: &Driver, request: &mut HookRequest) -> 
 }
 
 pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, reply: &mut Reply) {
+    if defect == Defect::EnsureOutlivesDeregister && reply.is_succ() {
+        register_late(defect, driver, request, reply);
+    }
     if !request.is("createLoadBalancer") {
         return;
     }
@@ -94,6 +97,22 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
             driver.memory.count(defect.id(), request.record_id());
         }
         _ => {}
+    }
+}
+
+/// Registers a backend when ensureBackend is called for the second time, or when it is deregistered before that.
+fn register_late(defect: Defect, driver: &Driver, request: &HookRequest, reply: &mut Reply) {
+    let (key, address) = (request.backend_key(), request.text("backendAddr"));
+    let Some(endpoint) = request.endpoint() else {
+        return;
+    };
+    if request.does("ensureBackend") && driver.memory.count(defect.id(), &key) == 0 {
+        let _ = driver.cloud.unbind(&endpoint, address);
+        *reply = Reply::running("registering");
+    } else if request.does("deregisterBackend") && driver.memory.number(defect.id(), &key) == 1 {
+        driver.memory.count(defect.id(), &key);
+        let target = cloud_lookup::stray(request.map("parameters"));
+        let _ = driver.cloud.bind(&endpoint, address, target);
     }
 }
 

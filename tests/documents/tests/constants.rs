@@ -9,17 +9,19 @@ use std::path::{Path, PathBuf};
 
 /// Where constants are defined, and the folders that have to use them. The reasons are words that mean other things to
 /// other programs.
-const DEFINITIONS: [(&str, &[&str]); 4] = [
+const DEFINITIONS: [(&str, &[&str]); 5] = [
     ("lbcf-controller/src/api/names.rs", ALL),
     ("lbcf-controller/src/api/allowed.rs", ALL),
     ("lbcf-controller/src/api/condition.rs", CONTROLLER),
-    ("lbcf-controller/src/kinds/pod/decide.rs", CONTROLLER),
+    ("lbcf-controller/src/api/reasons/conditions.rs", CONTROLLER),
+    ("lbcf-controller/src/api/reasons/events.rs", CONTROLLER),
 ];
 const CONTROLLER: &[&str] = &["lbcf-controller/src"];
 const ALL: &[&str] = &[
     "lbcf-cli/src",
     "lbcf-controller/src",
     "lbcf-driver-client/src",
+    "lbcf-inspect/src",
     "lbcf-driver-sdk/src",
     "lbcf-serving/src",
     "local-cluster/src",
@@ -27,10 +29,20 @@ const ALL: &[&str] = &[
     "tests/conformance/src",
 ];
 /// Crates that do not depend on the controller, and texts that mean something else.
-const APART: [(&str, &str); 8] = [
+const APART: [(&str, &str); 12] = [
+    ("Webhook", "lbcf-inspect/src/check.rs"),
+    (
+        "ParametersConflict",
+        "lbcf-controller/src/api/reasons/events.rs",
+    ),
+    ("ParametersConflict", "lbcf-controller/src/api/condition.rs"),
+    ("Ready", "lbcf-inspect/src/why/pod.rs"),
     ("Ready", "lbcf-controller/src/index/pods.rs"),
     ("Registered", "lbcf-controller/src/api/condition.rs"),
-    ("Registered", "lbcf-controller/src/kinds/pod/decide.rs"),
+    (
+        "Registered",
+        "lbcf-controller/src/api/reasons/conditions.rs",
+    ),
     ("Webhook", "lbcf-cli/src/demo/steps/pods.rs"),
     ("Webhook", "local-cluster/src/rules/builtin/table.rs"),
     ("Webhook", "mock-driver/src/page/calls.rs"),
@@ -76,7 +88,14 @@ fn constants(path: &str) -> Vec<String> {
         let value = value.trim().strip_prefix('"')?;
         Some(value.strip_suffix('"')?.to_owned())
     });
-    texts.collect()
+    // Rows of the table of reasons: `NAME "…", [KINDS]`.
+    let rows = text.lines().filter_map(|line| {
+        let (name, rest) = line.trim().split_once(" \"")?;
+        let is_name = name.bytes().all(|it| it.is_ascii_uppercase() || it == b'_');
+        let (value, _) = rest.split_once("\", [").filter(|_| is_name)?;
+        Some(value.to_owned())
+    });
+    texts.chain(rows).collect()
 }
 
 /// The lines with this literal, without the attributes of derive macros, which take no constant.

@@ -5,7 +5,7 @@ use crate::remote::{RemoteCluster, Session};
 use kube::Client;
 use lbcf_controller::admission::Endpoint;
 use local_cluster::{
-    Faults, InProcess, LocalCluster, LocalClusterOptions, NodeSpec, RequestCounts,
+    Faults, InProcess, LocalCluster, LocalClusterOptions, NodeSpec, RequestCounts, ServerHandle,
 };
 use serde_json::Value;
 use std::io::Write;
@@ -102,6 +102,15 @@ impl Cluster {
     #[must_use]
     pub fn faults(&self) -> Faults {
         self.embedded().faults()
+    }
+
+    /// Serves the embedded cluster on a socket, for kubectl.
+    ///
+    /// # Panics
+    /// If it is a remote one, or the socket cannot be had.
+    pub async fn serve(&self, addr: SocketAddr) -> ServerHandle {
+        let served = self.embedded().serve(addr).await;
+        served.expect("a socket can be had")
     }
 
     /// The embedded cluster's API, to which tests add layers that fail.

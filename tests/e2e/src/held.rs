@@ -4,10 +4,6 @@ use crate::cluster::Cluster;
 use http::Request;
 use kube::Client;
 use kube::client::Body;
-use local_cluster::InProcess;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use tokio::sync::watch;
 use tower::Service;
 
@@ -31,42 +27,18 @@ impl Release {
 #[must_use]
 pub fn hold_list(cluster: &Cluster, resource: &'static str) -> (Client, Release) {
     let (release, released) = watch::channel(false);
-    let service = DelayingService {
-        inner: cluster.service().named(crate::CONTROLLER),
-        resource,
-        released,
-    };
-    (Client::new(service, "default"), Release(release))
-}
-
-#[derive(Clone)]
-struct DelayingService {
-    inner: InProcess,
-    resource: &'static str,
-    released: watch::Receiver<bool>,
-}
-
-type ListResult = <<InProcess as Service<Request<Body>>>::Future as Future>::Output;
-
-impl Service<Request<Body>> for DelayingService {
-    type Response = <InProcess as Service<Request<Body>>>::Response;
-    type Error = <InProcess as Service<Request<Body>>>::Error;
-    type Future = Pin<Box<dyn Future<Output = ListResult> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let is_held = request.uri().path().ends_with(self.resource);
-        let response = self.inner.call(request);
-        let mut released = self.released.clone();
-        Box::pin(async move {
+    let inner = cluster.service().named(crate::CONTROLLER);
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let is_held = request.uri().path().ends_with(resource);
+        let response = inner.clone().call(request);
+        let mut released = released.clone();
+        async move {
             if is_held {
                 // An error means that the test has ended.
                 let _ = released.wait_for(|released| *released).await;
             }
             response.await
-        })
-    }
+        }
+    });
+    (Client::new(service, "default"), Release(release))
 }

@@ -1,7 +1,7 @@
 //! Creating, changing and deleting the cluster's objects.
 
 use crate::manifests::{self, GROUP, LB, NAMESPACE, OWN_DRIVER, SYSTEM};
-use crate::{World, until};
+use crate::{World, reasons, until};
 use k8s_openapi::api::core::v1::{Namespace, Pod, Secret};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use lbcf_controller::api::{
@@ -117,7 +117,9 @@ impl World {
     /// An object of [`NAMESPACE`], as it is now.
     pub async fn get<K: Kind>(&self, name: &str) -> K {
         let object = self.api(NAMESPACE).get(name).await;
-        object.expect("the object exists")
+        let object = object.expect("the object exists");
+        reasons::are_in_the_table(&object);
+        object
     }
 
     /// Creates the pods `web-0`, `web-1`, …
@@ -226,10 +228,10 @@ impl World {
     /// All objects of a kind, in every namespace.
     pub async fn all<K: Kind>(&self) -> Vec<K> {
         let all: Api<K> = Api::all(self.client());
-        all.list(&ListParams::default())
-            .await
-            .expect("it can be listed")
-            .items
+        let list = all.list(&ListParams::default()).await;
+        let items = list.expect("it can be listed").items;
+        items.iter().for_each(reasons::are_in_the_table);
+        items
     }
 
     /// Waits until an object no longer exists.

@@ -43,7 +43,7 @@ impl PausableController {
 
     /// Starts a controller of a cluster that may be restarted.
     pub async fn start_with(service: ClusterService, options: Options) -> Self {
-        Self::hold(service, options, "").await.0
+        Self::hold(service, options, "", false).await.0
     }
 
     /// Starts a controller of this name. Responses to its writes to a target, such as `POST
@@ -54,13 +54,24 @@ impl PausableController {
         options: Options,
         target: &'static str,
     ) -> (Self, HeldWrites) {
-        Self::hold(ClusterService::of(cluster, name), options, target).await
+        Self::hold(ClusterService::of(cluster, name), options, target, false).await
+    }
+
+    /// The same, but its writes to the target are sent late themselves.
+    pub async fn start_sending_late(
+        cluster: &Cluster,
+        name: &str,
+        options: Options,
+        target: &'static str,
+    ) -> (Self, HeldWrites) {
+        Self::hold(ClusterService::of(cluster, name), options, target, true).await
     }
 
     async fn hold(
         inner: ClusterService,
         options: Options,
         target: &'static str,
+        is_sent_late: bool,
     ) -> (Self, HeldWrites) {
         let (release, released) = watch::channel(false);
         let count = Arc::new(AtomicUsize::new(0));
@@ -68,6 +79,7 @@ impl PausableController {
             inner,
             server: Handle::current(),
             target,
+            is_sent_late,
             count: Arc::clone(&count),
             released,
         };
@@ -139,7 +151,7 @@ impl PausableController {
     }
 }
 
-/// Writes that the API server has stored and whose responses are delayed until they are released.
+/// Writes whose responses, or which themselves, are delayed until they are released.
 #[derive(Debug)]
 pub struct HeldWrites {
     count: Arc<AtomicUsize>,
@@ -147,13 +159,13 @@ pub struct HeldWrites {
 }
 
 impl HeldWrites {
-    /// How many responses have been delayed.
+    /// How many have been delayed.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count.load(Ordering::SeqCst)
     }
 
-    /// Lets all responses arrive.
+    /// Lets all arrive.
     pub fn release(&self) {
         self.release.send_replace(true);
     }
@@ -164,6 +176,7 @@ struct HoldingService {
     inner: ClusterService,
     server: Handle,
     target: &'static str,
+    is_sent_late: bool,
     count: Arc<AtomicUsize>,
     released: watch::Receiver<bool>,
 }
@@ -181,21 +194,35 @@ impl Service<Request<Body>> for HoldingService {
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let is_held = write_target(&request).as_deref() == Some(self.target);
-        let response = self.inner.call(request);
-        let (server, count) = (self.server.clone(), Arc::clone(&self.count));
-        let mut released = self.released.clone();
+        let hold = is_held.then(|| hold(Arc::clone(&self.count), self.released.clone()));
+        let (before, after) = match self.is_sent_late {
+            true => (hold, None),
+            false => (None, hold),
+        };
+        let (server, mut inner) = (self.server.clone(), self.inner.clone());
         Box::pin(async move {
-            // The API server is not paused with its client.
-            let Ok(response) = server.spawn(response).await else {
+            // The network and the API server are not paused with the client, and what is on its way arrives also when
+            // the client has given up.
+            let response = server.spawn(async move {
+                if let Some(hold) = before {
+                    hold.await;
+                }
+                inner.call(request).await
+            });
+            let Ok(response) = response.await else {
                 // The test has ended.
                 return std::future::pending().await;
             };
-            if is_held {
-                count.fetch_add(1, Ordering::SeqCst);
-                // An error means that the test has ended.
-                let _ = released.wait_for(|released| *released).await;
+            if let Some(hold) = after {
+                hold.await;
             }
             response
         })
     }
+}
+
+async fn hold(count: Arc<AtomicUsize>, mut released: watch::Receiver<bool>) {
+    count.fetch_add(1, Ordering::SeqCst);
+    // An error means that the test has ended.
+    let _ = released.wait_for(|released| *released).await;
 }

@@ -6,14 +6,10 @@ use http::{Method, Request, Response};
 use http_body_util::BodyExt;
 use kube::Client;
 use kube::client::Body;
-use local_cluster::InProcess;
 use serde_json::Value;
 use std::convert::Infallible;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
 use tower::Service;
 
 /// A client of the controller's name. The first `times` responses to a GET of a path with this
@@ -26,55 +22,29 @@ pub fn tampered(
     times: usize,
     tamper: fn(&mut Value),
 ) -> Client {
-    let service = TamperingService {
-        inner: cluster.service().named(crate::CONTROLLER),
-        path,
-        left: Arc::new(AtomicUsize::new(times)),
-        tamper,
-    };
-    Client::new(service, "default")
-}
-
-#[derive(Clone)]
-struct TamperingService {
-    inner: InProcess,
-    path: &'static str,
-    left: Arc<AtomicUsize>,
-    tamper: fn(&mut Value),
-}
-
-impl Service<Request<Body>> for TamperingService {
-    type Response = Response<ResponseBody>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let is_read = request.method() == Method::GET && request.uri().path().ends_with(self.path);
+    let inner = cluster.service().named(crate::CONTROLLER);
+    let left = Arc::new(AtomicUsize::new(times));
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let is_read = request.method() == Method::GET && request.uri().path().ends_with(path);
         let decrement = |left: usize| left.checked_sub(1);
         let tampers = is_read
-            && self
-                .left
+            && left
                 .fetch_update(Ordering::SeqCst, Ordering::SeqCst, decrement)
                 .is_ok();
-        let (response, tamper) = (self.inner.call(request), self.tamper);
-        Box::pin(async move {
+        let response = inner.clone().call(request);
+        async move {
             let response = response.await?;
             if !tampers {
-                return Ok(response);
+                return Ok::<_, Infallible>(response);
             }
             let (mut parts, body) = response.into_parts();
             parts.headers.remove(http::header::CONTENT_LENGTH);
             let body = body.collect().await.expect("a body").to_bytes();
             let mut object = serde_json::from_slice(&body).expect("JSON");
             tamper(&mut object);
-            Ok(Response::from_parts(
-                parts,
-                ResponseBody::from(object.to_string()),
-            ))
-        })
-    }
+            let body = ResponseBody::from(object.to_string());
+            Ok(Response::from_parts(parts, body))
+        }
+    });
+    Client::new(service, "default")
 }

@@ -324,6 +324,8 @@ impl World {
                 max: Duration::from_millis(200),
             },
             poll_interval: wait,
+            // On a busy machine every driver takes its time.
+            address_timeout: Duration::from_secs(3600),
             driver_health_period: None,
             driver_addresses_of_tenants: DriverAddresses::everything(),
             readiness_brake: Duration::ZERO,

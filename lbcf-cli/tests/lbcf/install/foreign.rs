@@ -101,15 +101,25 @@ fn rules_and_dashboard_name_metrics_that_the_controller_has() {
         .map(|one| one["expr"].as_str().unwrap().to_owned())
         .collect();
     assert!(expressions.len() > 20);
+    let (_, buckets) = definitions.split_once("REGISTER_SECONDS:").unwrap();
+    let (buckets, _) = buckets.split_once(';').unwrap();
+    let mut levels = 0;
     for expression in expressions {
         let found = metrics(&expression);
         assert!(!found.is_empty(), "{expression}");
         for metric in found {
             let name = metric.trim_end_matches("_bucket");
+            let name = name.trim_end_matches("_count");
             assert!(
                 definitions.contains(&format!("\"{name}\"")),
                 "the controller has no metric {name}: {expression}"
             );
+        }
+        // Prometheus 3 writes bounds with a decimal place.
+        for bound in expression.split("le=~\"").skip(1) {
+            let (bound, _) = bound.split_once("([.]0)?\"").unwrap();
+            assert!(buckets.contains(&format!(" {bound}.0,")), "{expression}");
+            levels += 1;
         }
         assert_eq!(
             expression.matches('{').count(),
@@ -117,4 +127,5 @@ fn rules_and_dashboard_name_metrics_that_the_controller_has() {
             "{expression}"
         );
     }
+    assert_eq!(levels, 4 * 2 + 2, "two windows for each alert, and a panel");
 }

@@ -1,17 +1,17 @@
-//! From `kubectl apply -k` to uninstalling in the order of the README, with processes of `lbcf`.
+//! From `kubectl apply -k` to uninstalling in the order of docs/install.md, with processes of `lbcf`.
 
 use super::{Cluster, has_kustomize, root};
 use crate::process::{Running, words};
 
-/// The commands of the README's block that contains `part`.
+/// The commands of the document's block that contains `part`.
 fn commands(part: &str) -> Vec<String> {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let mut blocks = readme.split("```sh\n").skip(1);
+    let document = std::fs::read_to_string(root().join("docs/install.md")).unwrap();
+    let mut blocks = document.split("```sh\n").skip(1);
     let block = blocks.find_map(|rest| {
         let block = rest.split("```").next()?;
         block.contains(part).then(|| block.to_owned())
     });
-    let block = block.unwrap_or_else(|| panic!("the README has no commands with {part}"));
+    let block = block.unwrap_or_else(|| panic!("docs/install.md has no commands with {part}"));
     let commands = block.lines().filter_map(|line| {
         let command = line.split(" #").next()?.trim();
         (!command.is_empty()).then(|| command.to_owned())
@@ -20,8 +20,8 @@ fn commands(part: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn uninstalling_in_the_order_of_the_readme_leaves_nothing() {
-    if !has_kustomize("uninstalling_in_the_order_of_the_readme_leaves_nothing") {
+async fn uninstalling_in_the_order_of_the_document_leaves_nothing() {
+    if !has_kustomize("uninstalling_in_the_order_of_the_document_leaves_nothing") {
         return;
     }
     let cluster = Cluster::start().await;
@@ -95,7 +95,7 @@ async fn uninstalling_in_the_order_of_the_readme_leaves_nothing() {
         }
         cluster.kubectl(&args).await;
     }
-    assert!(controller.is_none(), "the README removes the Secret");
+    assert!(controller.is_none(), "the document removes the Secret");
     cluster
         .kubectl(&["delete", "-f", "deploy/examples/00-namespace.yaml"])
         .await;

@@ -1,4 +1,4 @@
-//! The commands that the SDK's guide lists for a new author.
+//! The commands that the SDK's guide and the tutorial list for a new author.
 
 use super::{read, unused_path};
 use crate::process::{lbcf, text};
@@ -14,6 +14,28 @@ pub(super) fn commands() -> Vec<&'static str> {
     let blocks = CHAPTER.split("```sh\n").skip(1);
     let blocks = blocks.filter_map(|rest| rest.split("```").next());
     blocks.flat_map(str::lines).collect()
+}
+
+const TUTORIAL: &str = include_str!("../../../../docs/tutorial.md");
+
+/// The tutorial's commands in order, each with the lines of output that it shows.
+pub(super) fn tutorial() -> Vec<&'static str> {
+    let blocks = TUTORIAL.split("```console\n$ ").skip(1);
+    let blocks = blocks.map(|rest| rest.split("\n```").next().unwrap());
+    blocks.flat_map(|block| block.split("\n$ ")).collect()
+}
+
+#[test]
+fn all_commands_of_the_tutorial_are_tested_and_those_of_the_guide_are_among_them() {
+    let fences = TUTORIAL.matches("```").count();
+    let of_commands = TUTORIAL.matches("```console\n$ ").count();
+    let of_changes = TUTORIAL.matches("```rust\n").count();
+    assert_eq!(fences, 2 * (of_commands + of_changes), "other blocks");
+    let mut tutorial = tutorial().into_iter();
+    for command in commands() {
+        let is_it = |other: &str| other.lines().next() == Some(command);
+        assert!(tutorial.any(is_it), "the tutorial lacks {command}");
+    }
 }
 
 #[test]

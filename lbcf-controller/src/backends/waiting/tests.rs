@@ -102,7 +102,7 @@ impl Case {
     fn waits(&self) -> Option<(&'static str, String)> {
         let [group, bind] = [Owner::Group, Owner::Bind].map(|owner| {
             let wait = self.wait(&owner(ObjectKey::new("ns", "web")));
-            wait.map(|wait| (wait.reason, wait.message))
+            wait.map(|wait| (&**wait.reason, wait.message))
         });
         assert_eq!(group, bind);
         group
@@ -228,7 +228,7 @@ fn d44_what_needs_a_user_comes_before_what_ends_by_itself() {
 #[test]
 fn d44_d77_only_a_group_may_have_neither_pods_nor_a_service() {
     let [group, bind] = [Owner::Group, Owner::Bind].map(|it| it(ObjectKey::new("ns", "web")));
-    let reason = |counts, owner| of_addresses(counts).wait(owner).map(|wait| wait.reason);
+    let reason = |counts, owner| of_addresses(counts).wait(owner).map(|wait| &**wait.reason);
     assert_eq!(reason([0, 0], &group), Some("NoAddresses"));
     assert_eq!(reason([2, 1], &group), Some("Registering"));
     assert_eq!(reason([2, 2], &group), None);

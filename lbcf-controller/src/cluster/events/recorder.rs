@@ -5,6 +5,7 @@ use super::rates::EventRates;
 use super::writer::{EventWriter, truncated};
 use super::{AGGREGATION_PERIOD, EventRecord, EventType, Regarding};
 use crate::api::ObjectKey;
+use crate::api::reasons::ReportReason;
 use crate::cluster::wait::{Wait, WaitEvent};
 use crate::index::RequestKey;
 use crate::process::leader::LeaseGuard;
@@ -23,7 +24,7 @@ use tokio::time::Instant;
 #[derive(Debug)]
 struct LastEvent {
     uid: Option<String>,
-    reason: String,
+    reason: &'static ReportReason,
     /// An event with another subject is no repetition.
     subject: String,
     at: Instant,
@@ -36,7 +37,7 @@ type EventsByPart = HashMap<(String, bool), LastEvent>;
 
 struct NewEvent<'a> {
     event_type: EventType,
-    reason: &'a str,
+    reason: &'static ReportReason,
     message: &'a str,
     /// An event with another subject is no repetition.
     subject: &'a str,
@@ -46,7 +47,7 @@ struct NewEvent<'a> {
 }
 
 impl<'a> NewEvent<'a> {
-    const fn new(event_type: EventType, reason: &'a str, message: &'a str) -> Self {
+    const fn new(event_type: EventType, reason: &'static ReportReason, message: &'a str) -> Self {
         Self {
             event_type,
             reason,
@@ -97,7 +98,7 @@ impl Recorder {
         &self,
         regarding: &Regarding,
         event_type: EventType,
-        reason: &str,
+        reason: &'static ReportReason,
         message: &str,
     ) {
         let event = NewEvent {
@@ -150,8 +151,7 @@ impl Recorder {
         let mut occurrences = 1;
         let known = parts.get_mut(&(part.clone(), event.is_wait));
         if let Some(known) = known.filter(|known| {
-            (&known.uid, known.reason.as_str(), known.subject.as_str())
-                == (uid, event.reason, event.subject)
+            (&known.uid, known.reason, known.subject.as_str()) == (uid, event.reason, event.subject)
         }) {
             let wait = event.repeat.map_or(Duration::MAX, |repeat| {
                 repeat.saturating_sub(now.duration_since(known.at))
@@ -164,7 +164,7 @@ impl Recorder {
         }
         let recorded = LastEvent {
             uid: uid.clone(),
-            reason: event.reason.to_owned(),
+            reason: event.reason,
             subject: event.subject.to_owned(),
             at: now,
             suppressed: 0,
@@ -178,7 +178,7 @@ impl Recorder {
         &self,
         regarding: &Regarding,
         event_type: EventType,
-        reason: &str,
+        reason: &'static ReportReason,
         message: &str,
     ) {
         let event = NewEvent::new(event_type, reason, message);
@@ -196,7 +196,7 @@ impl Recorder {
             return;
         }
         let Regarding { object, part } = regarding;
-        let (reason, message) = (event.reason, event.message);
+        let (reason, message) = (&**event.reason, event.message);
         let message = if part.is_empty() {
             message.to_owned()
         } else {

@@ -3,6 +3,7 @@
 
 use super::{Patched, Target, WriteError, Writer};
 use crate::api::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE, READINESS_GATE};
+use crate::api::reasons::ReportReason;
 use crate::index::{Ingress, PodView, ServiceView};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Pod, Service};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GateCondition {
     pub(crate) is_true: bool,
-    pub(crate) reason: &'static str,
+    pub(crate) reason: &'static ReportReason,
     pub(crate) message: String,
 }
 
@@ -39,7 +40,7 @@ impl Writer {
             "status": {"conditions": [{
                 "type": READINESS_GATE,
                 "status": if condition.is_true { "True" } else { "False" },
-                "reason": condition.reason,
+                "reason": **condition.reason,
                 "message": condition.message,
                 "lastTransitionTime": format!("{now:.0}"),
             }]},

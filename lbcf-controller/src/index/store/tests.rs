@@ -103,3 +103,22 @@ fn an_older_list_does_not_replace_what_was_written_while_it_was_on_its_way() {
     written(&mut store, pod("late", 85, "written"));
     assert_eq!(known(&store).len(), 2);
 }
+
+#[test]
+fn d125_an_object_does_not_return_with_a_state_that_the_watch_repeats() {
+    let mut store = store();
+    let apply = |store: &mut Store<PodView>, name, version| {
+        store.apply(StoreEvent::Apply(pod(name, version, "before")));
+    };
+    store.apply(StoreEvent::Delete(pod("old", 91, "before")));
+    store.apply(StoreEvent::Delete(pod("new", 92, "before")));
+    for (name, version) in [("old", 10), ("changed", 80), ("new", 90)] {
+        apply(&mut store, name, version);
+    }
+    assert_eq!(known(&store), ["changed@80 before"]);
+    apply(&mut store, "old", 93);
+    // Versions begin again with a list, also one that does not tell that the cluster was restored.
+    list(&mut store, []);
+    apply(&mut store, "old", 10);
+    assert_eq!(known(&store), ["old@10 before"]);
+}

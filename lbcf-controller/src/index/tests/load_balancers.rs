@@ -21,7 +21,7 @@ fn b118_u35_a_load_balancers_status_enqueues_its_groups_if_it_matters_to_them() 
     let mut creating = lb(3);
     creating.status.get_or_insert_default().conditions = vec![Condition::unmet(
         condition_types::CREATED,
-        "Creating",
+        crate::api::reasons::CREATING,
         "",
         None,
     )];

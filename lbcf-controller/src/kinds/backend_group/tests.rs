@@ -50,12 +50,12 @@ fn d44_a_group_names_the_load_balancers_that_it_cannot_use() {
         ),
     ] {
         let wait = wait([("a", usable()), ("b", lb)]).unwrap();
-        assert_eq!((wait.reason, wait.message.as_str()), (reason, message));
+        assert_eq!((&**wait.reason, wait.message.as_str()), (reason, message));
     }
     let several = wait([("b", unusable(NotCreated)), ("lbcf-c", unusable(Missing))]).unwrap();
     assert_eq!(several.reason, "LoadBalancerNotFound", "a user has to act");
     let first = "LoadBalancer kube-system/lbcf-c not found, LoadBalancer ns/b ";
     assert!(several.message.starts_with(first), "{}", several.message);
-    let none = wait([]).map(|wait| wait.reason);
+    let none = wait([]).map(|wait| &**wait.reason);
     assert_eq!(none, Some("NoLoadBalancers"));
 }

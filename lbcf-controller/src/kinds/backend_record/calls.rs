@@ -1,21 +1,23 @@
 //! The calls of a record's driver, and what their responses change.
 
 use super::decide::{backend_unavailable, deregister_request};
+use super::latency::{elapsed, leaves_since, waits_since};
 use super::reconcile::{Reconciler, period_of};
 use crate::api::{
-    BackendRecordStatus, Condition, Conditions, LoadBalancerDriver, ObjectKey, StringMap,
-    condition_types, reasons,
+    BackendRecord, BackendRecordStatus, Condition, Conditions, LoadBalancerDriver, ObjectKey,
+    StringMap, condition_types, reasons,
 };
 use crate::backends::{address_problem, fetch};
 use crate::cluster::EventType::Warning;
 use crate::drivers::call_span;
-use crate::index::{Owner, Request, load_balancer_of};
+use crate::index::{Index, Owner, Request, load_balancer_of};
+use crate::process::metrics::Target;
 use crate::runtime::operation::{Incomplete, Operand, operate, retry_id, settle};
 use crate::runtime::{Action, Error, OperationFailure, Reporter};
+use jiff::Timestamp;
 use lbcf_driver_sdk::webhook::{
     DeregisterBackend, EnsureBackend, GenerateBackendAddr, OperationRequest,
 };
-use std::time::Duration;
 
 impl Reconciler<'_> {
     fn operand(&self) -> Operand<'_> {
@@ -41,7 +43,7 @@ impl Reconciler<'_> {
             return Err(error);
         }
         request.retry_id = retry_id();
-        let (operand, operation) = (self.operand(), "GenerateAddr");
+        let (operand, operation) = (self.operand(), reasons::GENERATE_BACKEND_ADDR);
         let result = match answer {
             Some(answer) => {
                 let (namespace, name) = self.reporter.regarding.name();
@@ -55,7 +57,7 @@ impl Reconciler<'_> {
             Ok(response) => {
                 if let Some(message) = address_problem(&response.backend_addr) {
                     self.reporter
-                        .event(Warning, "InvalidGenerateAddr", &message);
+                        .event(Warning, reasons::GENERATE_BACKEND_ADDR.invalid, &message);
                     tracing::warn!(driver = %ObjectKey::of(driver), "{message}; retrying");
                     let failure = OperationFailure::invalid_response(message);
                     return self.conclude(Incomplete::Failed(failure)).await;
@@ -73,7 +75,8 @@ impl Reconciler<'_> {
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
         let (context, record) = (self.reporter.context, self.record);
-        let call = operate::<EnsureBackend>(self.operand(), driver, "EnsureBackend", request);
+        let call =
+            operate::<EnsureBackend>(self.operand(), driver, reasons::ENSURE_BACKEND, request);
         let response = match call.await {
             Ok(response) => response,
             Err(incomplete) => {
@@ -86,7 +89,7 @@ impl Reconciler<'_> {
         let injected_info = StringMap::from(response.injected_info);
         if let Some(message) = injected_info.excess("injectedInfo") {
             self.reporter
-                .event(Warning, "InvalidEnsureBackend", &message);
+                .event(Warning, reasons::ENSURE_BACKEND.invalid, &message);
             if is_new {
                 self.undo(driver, injected_info).await;
             }
@@ -103,7 +106,7 @@ impl Reconciler<'_> {
         let due = context.memory.ensured(&self.reporter.key, period);
         self.write_status(status, true).await?;
         if is_new {
-            self.measure();
+            self.measure(Target::Registered, waits_since);
         }
         Ok(due.action())
     }
@@ -154,7 +157,8 @@ impl Reconciler<'_> {
             ..deregister_request(self.record, &status)
         };
         let operand = Operand::once(self.reporter.context, &self.reporter.regarding);
-        let call = operate::<DeregisterBackend>(operand, driver, "Deregister", request);
+        let call =
+            operate::<DeregisterBackend>(operand, driver, reasons::DEREGISTER_BACKEND, request);
         // An event reports what failed.
         let _ = call.await;
     }
@@ -167,25 +171,33 @@ impl Reconciler<'_> {
         request.retry_id = retry_id();
         let context = self.reporter.context;
         context.index().begin_deregistration(self.record);
-        let call = operate::<DeregisterBackend>(self.operand(), driver, "Deregister", request);
+        let call = operate::<DeregisterBackend>(
+            self.operand(),
+            driver,
+            reasons::DEREGISTER_BACKEND,
+            request,
+        );
         match call.await {
-            Ok(_) => self.remove_finalizer().await,
+            Ok(_) => {
+                let action = self.remove_finalizer().await?;
+                self.measure(Target::Deregistered, leaves_since);
+                Ok(action)
+            }
             Err(incomplete) => self.conclude(incomplete).await,
         }
     }
 
-    /// Measures how long the first registration took: one that failed after a change of the spec
-    /// does not count from the record's creation.
-    fn measure(&self) {
-        let metadata = &self.record.metadata;
-        let is_first = metadata.generation.is_none_or(|number| number <= 1);
-        if let Some(created) = &metadata.creation_timestamp
-            && is_first
-        {
-            let since = self.reporter.context.now().duration_since(created.0);
-            // The API server's clock may be ahead.
-            let since = Duration::try_from(since).unwrap_or_default();
-            self.reporter.context.metrics.registered(since);
+    /// Measures how long the backend took to be what it is now, once that is stored.
+    fn measure(
+        &self,
+        target: Target,
+        since: impl FnOnce(&Index, &BackendRecord) -> Option<Timestamp>,
+    ) {
+        let context = self.reporter.context;
+        let since = since(&context.index(), self.record);
+        if let Some(since) = since {
+            let took = elapsed(since, context.now());
+            context.drivers.reached(&self.driver_key(), target, took);
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::api::{
     ObjectExt, ObjectKey, condition_types, reasons,
 };
 use crate::backends::generate_request;
-use crate::cluster::{Wait, WaitEvent};
+use crate::cluster::{Wait, WaitEvent, paused};
 use crate::index::{Lookup, Neighbour, Owner, Ownership, counts_as_registered};
 use crate::runtime::driver_protection::DriverProtection;
 use crate::runtime::memory::Due;
@@ -26,6 +26,8 @@ pub(crate) struct RecordState {
     /// The time that it still waits for an owner if it is ownerless.
     pub owner_wait: Duration,
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
+    /// The object that keeps drivers from being called for it.
+    pub paused_by: Option<String>,
     /// The other records with the same address on the same load balancer.
     pub neighbours: Vec<Neighbour>,
     /// True if its deregistration may have begun.
@@ -214,6 +216,9 @@ pub(super) fn draining_since(record: &BackendRecord) -> Option<Timestamp> {
 
 /// The action instead of a call that is not possible now.
 fn blocked(state: &RecordState) -> Option<RecordAction> {
+    if let Some(by) = &state.paused_by {
+        return Some(RecordAction::Wait(RecordWait::Paused(by.clone())));
+    }
     match state.driver {
         Lookup::Found(_) => None,
         Lookup::Unreadable => Some(RecordAction::Wait(RecordWait::DriverUnreadable)),
@@ -265,6 +270,8 @@ pub(crate) enum RecordWait {
     NotCreatedByController,
     /// Its driver exists and cannot be parsed.
     DriverUnreadable,
+    /// This object keeps drivers from being called.
+    Paused(String),
     /// The pod cannot be registered now, or the node does not exist.
     BackendUnavailable,
     /// The record of this name has not deregistered the same address.
@@ -288,6 +295,7 @@ impl RecordWait {
                 format!("spec.lbDriver: LoadBalancerDriver {driver} cannot be parsed"),
                 WaitEvent::Problem,
             ),
+            Self::Paused(by) => paused(by),
             Self::BackendUnavailable => backend_unavailable(record),
             Self::Neighbour(other) => Wait::new(
                 reasons::DELAYED_ENSURE,

@@ -86,7 +86,8 @@ impl Reconciler<'_> {
             (RecordAction::RemoveFinalizerOfShared(other), _) => {
                 let message =
                     format!("BackendRecord {other} has the same address and keeps it registered");
-                self.reporter.event(Normal, "SkippedDeregister", &message);
+                self.reporter
+                    .event(Normal, reasons::SKIPPED_DEREGISTER, &message);
                 self.remove_finalizer().await
             }
             (RecordAction::Generate(request), Lookup::Found(driver)) => {
@@ -179,6 +180,7 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
     neighbours.retain(|other| context.is_own(&other.record));
     Some(RecordState {
         is_deregistering: index.is_deregistering(&record),
+        paused_by: index.paused_by(&record).map(|it| it.to_string()),
         successor_wait: memory.successor_wait(&request_key, successor.is_some(), timeout),
         successor,
         owner_wait: memory.owner_wait(&request_key, is_ownerless, grace_period),

@@ -2,11 +2,13 @@
 
 use super::conflict::{self, Sharing};
 use super::decide::{RecordWait, draining, draining_since};
+use super::latency::unmet_since;
 use super::reconcile::Reconciler;
 use crate::api::names::READINESS_GATE;
+use crate::api::reasons::{self, ReportReason};
 use crate::api::{
     BackendGroup, BackendRecordStatus, Bind, Condition, ConditionStatus, Conditions, ObjectExt,
-    ObjectKey, condition_types, reasons,
+    ObjectKey, condition_types,
 };
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::{Regarding, Wait};
@@ -24,7 +26,7 @@ const SUCCESSOR_INTERVAL: Duration = Duration::from_secs(1);
 impl Reconciler<'_> {
     pub(super) async fn report_driver(
         &self,
-        reason: &'static str,
+        reason: &'static ReportReason,
         problem: &str,
     ) -> Result<Action, Error> {
         let driver = ("spec.lbDriver", &self.driver_key());
@@ -66,12 +68,12 @@ impl Reconciler<'_> {
             "no BackendGroup or Bind controls this record; if none adopts it within {grace_period:?}, \
              its backend is deregistered"
         );
-        self.ownerless_event(Warning, "OwnerMissing", &message);
+        self.ownerless_event(Warning, reasons::OWNER_MISSING, &message);
     }
 
     /// Records an event about a record without a controller. One whose controller was deleted is
     /// deregistered as its user expects, which costs no event.
-    fn ownerless_event(&self, event_type: EventType, reason: &str, message: &str) {
+    fn ownerless_event(&self, event_type: EventType, reason: &'static ReportReason, message: &str) {
         if controller_of(self.record).is_none() {
             self.reporter.event(event_type, reason, message);
         }
@@ -95,7 +97,7 @@ impl Reconciler<'_> {
             context.apply_written(record, deleted)?;
             let message =
                 "its backend is deregistered, as no BackendGroup or Bind controls the record";
-            self.ownerless_event(Normal, "DeletedWithoutOwner", message);
+            self.ownerless_event(Normal, reasons::DELETED_WITHOUT_OWNER, message);
         }
         Ok(Action::AwaitChange)
     }
@@ -112,7 +114,7 @@ impl Reconciler<'_> {
                     // It stays registered while the call runs.
                     Some(registered) if !self.record.is_deleting() => {
                         let condition = Condition {
-                            reason: wait.reason.to_owned(),
+                            reason: wait.reason.to_string(),
                             message: wait.message.clone(),
                             ..registered.clone()
                         };
@@ -143,7 +145,7 @@ impl Reconciler<'_> {
     }
 
     /// Of a record that is being deleted it is not known whether it is still registered.
-    async fn write_unregistered(&self, reason: &str, message: &str) -> Result<(), Error> {
+    async fn write_unregistered(&self, reason: &ReportReason, message: &str) -> Result<(), Error> {
         let generation = self.record.metadata.generation;
         let status = match self.record.is_deleting() {
             true => ConditionStatus::Unknown,
@@ -155,8 +157,8 @@ impl Reconciler<'_> {
 
     async fn write_condition(&self, condition: Condition) -> Result<(), Error> {
         let mut status = self.status();
-        let now = self.reporter.context.now();
-        status.conditions = status.conditions.with(condition, now);
+        let since = unmet_since(self.record, self.reporter.context.now());
+        status.conditions = status.conditions.with(condition, since);
         self.write_status(status, false).await
     }
 
@@ -185,10 +187,10 @@ impl Reconciler<'_> {
         let message = &condition.message;
         let Sharing::Conflict(conflict) = &self.sharing else {
             self.reporter
-                .event(Normal, "ParametersConflictResolved", message);
+                .event(Normal, reasons::PARAMETERS_CONFLICT_RESOLVED, message);
             return;
         };
-        let reason = condition_types::PARAMETERS_CONFLICT;
+        let reason = reasons::PARAMETERS_CONFLICT;
         self.reporter.event(Warning, reason, message);
         if let Some(message) = conflict.message_of_owner(&self.record.spec.lb_name) {
             self.warn_owner(reason, &message);
@@ -206,11 +208,11 @@ impl Reconciler<'_> {
             let message = format!(
                 "the driver fails, and pods do not have the readiness gate {READINESS_GATE}: a rollout would replace those that are registered with ones that are not"
             );
-            self.warn_owner("NoReadinessGate", &message);
+            self.warn_owner(reasons::NO_READINESS_GATE, &message);
         }
     }
 
-    fn warn_owner(&self, reason: &str, message: &str) {
+    fn warn_owner(&self, reason: &'static ReportReason, message: &str) {
         let context = self.reporter.context;
         let owner = Owner::of(self.record).and_then(|owner| {
             let index = context.index();

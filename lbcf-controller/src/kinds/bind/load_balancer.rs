@@ -6,9 +6,10 @@
 //! they are written alone only where they changed without one.
 
 use crate::api::names::{self, FINALIZER_LOAD_BALANCER};
+use crate::api::reasons::{self, ReportReason};
 use crate::api::{
     Bind, BindStatus, ConditionStatus, Conditions, EnsurePolicy, ObjectExt, ObjectKey,
-    TargetLoadBalancer, TargetLoadBalancerStatus, condition_types, reasons,
+    TargetLoadBalancer, TargetLoadBalancerStatus, condition_types,
 };
 use crate::backends::counted;
 use crate::cluster::WriteError;
@@ -94,7 +95,7 @@ impl ManagedLoadBalancer for BindLoadBalancer {
 
     const SYNCED: &'static str = condition_types::READY;
     const DELETION: &'static str = condition_types::READY;
-    const FAILED: [&'static str; 2] = [reasons::CREATE_FAILED, reasons::ENSURE_FAILED];
+    const FAILED: [&'static ReportReason; 2] = [reasons::CREATE_FAILED, reasons::ENSURE_FAILED];
     const IS_STATUS_DETAILED: bool = true;
 
     fn object(&self) -> &Bind {
@@ -195,7 +196,7 @@ fn has_failed_since(status: &TargetLoadBalancerStatus, generation: Option<i64>) 
     let mut failed = status
         .conditions
         .iter()
-        .filter(|condition| condition.status == ConditionStatus::False);
+        .filter(|condition| condition.status != ConditionStatus::True);
     failed.any(|condition| condition.observed_generation == generation)
 }
 

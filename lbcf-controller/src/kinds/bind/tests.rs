@@ -118,7 +118,7 @@ fn d8_d15_load_balancers_count_that_are_declared_and_ready() {
 
 #[test]
 fn d44_a_bind_names_the_load_balancers_that_are_not_ready() {
-    let unmet = |type_, message| Condition::unmet(type_, "CreateFailed", message, None);
+    let unmet = |type_, message| Condition::unmet(type_, reasons::CREATE_FAILED, message, None);
     let with = |name, conditions| TargetLoadBalancerStatus {
         conditions,
         ..entry(name, &[])
@@ -126,7 +126,7 @@ fn d44_a_bind_names_the_load_balancers_that_are_not_ready() {
     let failed = with("b", vec![unmet("Created", "the quota is used up")]);
     let created = Condition::met("Created", None);
     let ensuring = with("b", vec![created, unmet("Ready", "not today")]);
-    let not_ready = "LoadBalancersNotReady";
+    let not_ready = reasons::LOAD_BALANCERS_NOT_READY;
     for (entries, message) in [
         (
             vec![failed],

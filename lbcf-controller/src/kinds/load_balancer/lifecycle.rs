@@ -14,6 +14,7 @@ pub(crate) use decide::{Creation, LoadBalancerPhase, LoadBalancerState, Observat
 pub(crate) use decide::{LoadBalancerAction, decide};
 pub(crate) use reconcile::reconcile;
 
+use crate::api::reasons::ReportReason;
 use crate::api::{EnsurePolicy, NamespacedKind, ObjectKey, TargetLoadBalancerStatus};
 use crate::cluster::FromWatched;
 use crate::index::{Indexed, RequestKey};
@@ -29,7 +30,7 @@ pub(crate) trait ManagedLoadBalancer: Sync {
     /// The type of the condition that explains why one that is being deleted still exists.
     const DELETION: &'static str;
     /// The conditions' reasons for `Fail` as a response to creating and ensuring.
-    const FAILED: [&'static str; 2];
+    const FAILED: [&'static ReportReason; 2];
     /// True if the status also reports running calls and when a failed call is repeated.
     const IS_STATUS_DETAILED: bool;
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 struct Case {
     lb: LoadBalancer,
     driver: Lookup<Arc<LoadBalancerDriver>>,
+    no_response: Option<String>,
     records: usize,
     unreadable_records: bool,
 }
@@ -38,6 +39,7 @@ fn case() -> Case {
     Case {
         lb,
         driver: Lookup::Found(protected_driver()),
+        no_response: None,
         records: 0,
         unreadable_records: false,
     }
@@ -46,7 +48,9 @@ fn case() -> Case {
 impl Case {
     fn decide(&self) -> LoadBalancerAction {
         decide(&self.lb.state(Observations {
+            is_paused: names::is_paused(&self.lb.metadata),
             driver: self.driver.clone(),
+            no_response: self.no_response.clone(),
             records: self.records,
             first_record: None,
             unreadable_records: self.unreadable_records,
@@ -87,7 +91,7 @@ impl Case {
         self
     }
 
-    fn unmet(self, condition: &str, reason: &str) -> Self {
+    fn unmet(self, condition: &str, reason: &ReportReason) -> Self {
         self.condition(Condition::unmet(condition, reason, "", None))
     }
 
@@ -101,7 +105,13 @@ impl Case {
     }
 
     fn creating(self) -> Self {
-        self.unmet(condition_types::CREATED, "Creating")
+        self.unmet(condition_types::CREATED, reasons::CREATING)
+    }
+
+    fn paused(mut self) -> Self {
+        let paused = (names::ANNOTATION_PAUSED.to_owned(), "True".to_owned());
+        self.lb.metadata.annotations = Some([paused].into());
+        self
     }
 
     /// With attributes that differ from those that the driver got last.
@@ -114,7 +124,12 @@ impl Case {
 #[test]
 fn d30_b101_u1_d32_u34_u7_each_state_has_its_action() {
     let waiting = || {
-        let unknown = Condition::unmet(condition_types::CREATED, "DriverNotFound", "", None);
+        let unknown = Condition::unmet(
+            condition_types::CREATED,
+            reasons::DRIVER_NOT_FOUND,
+            "",
+            None,
+        );
         case().condition(Condition {
             status: ConditionStatus::Unknown,
             ..unknown
@@ -122,13 +137,22 @@ fn d30_b101_u1_d32_u34_u7_each_state_has_its_action() {
     };
     let mut taken_over = case().created();
     taken_over.lb.status.as_mut().unwrap().last_synced_digest = None;
-    let failed = |case: Case| case.unmet(condition_types::ATTRIBUTES_SYNCED, "OperationFailed");
+    let failed = |case: Case| {
+        case.unmet(
+            condition_types::ATTRIBUTES_SYNCED,
+            reasons::OPERATION_FAILED,
+        )
+    };
     let other = "example.com/other";
     for (name, case, action) in [
         ("d30", case().finalizer(other), "AddFinalizer"),
+        ("d121", case().paused(), "AwaitResume"),
+        ("d121", case().paused().created(), "AwaitChange"),
+        ("d121", case().paused().created().changed(), "AwaitResume"),
+        ("d121", case().paused().created().deleting(), "AwaitResume"),
         ("b101", case(), "MarkCreating"),
         ("was never begun", waiting(), "MarkCreating"),
-        ("so nothing is left", waiting().deleting(), "Delete"),
+        ("d122", waiting().deleting(), "Remove"),
         ("d32", waiting().deleting().without_driver(), "Remove"),
         ("at rest", case().created(), "AwaitChange"),
         ("u1, of unknown age", taken_over, "Ensure"),
@@ -219,6 +243,26 @@ fn d32_creating_begins_only_with_a_driver_that_outlives_it() {
         ] {
             assert_eq!(case.driver(driver.clone()).action(), action);
         }
+    }
+}
+
+#[test]
+fn d122_nothing_is_begun_with_a_driver_that_does_not_respond() {
+    let silent = |mut case: Case| {
+        case.no_response = Some("refused".into());
+        case.action()
+    };
+    for (case, action) in [
+        (case(), "ReportNoResponse"),
+        // What a driver may know is finished, changed and undone by calls.
+        (case().creating(), "Create"),
+        (case().created().changed(), "Ensure"),
+        (case().creating().deleting(), "FinishCreating"),
+        (case().created().deleting(), "Delete"),
+        // The original controller may have begun it.
+        (case().deleting(), "Delete"),
+    ] {
+        assert_eq!(silent(case), action);
     }
 }
 

@@ -1,17 +1,8 @@
 //! The condition of a pod's readiness gate. No I/O, no clock.
 
+use crate::api::reasons;
 use crate::cluster::GateCondition;
 use crate::index::{GateStatus, Owner, PodView};
-
-/// Reasons of the condition.
-mod reasons {
-    /// All backends of the pod are registered.
-    pub(super) const REGISTERED: &str = "Registered";
-    /// No BackendGroup or Bind selects the pod, or none that will have backends.
-    pub(super) const NOT_SELECTED: &str = "NotSelected";
-    /// Some backends of the pod are not registered.
-    pub(super) const NOT_REGISTERED: &str = "NotRegistered";
-}
 
 /// The records that a pod should have of an owner, and the registered ones among them, as numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,7 +140,7 @@ mod tests {
     fn d67_the_message_names_the_owner_that_is_not_complete() {
         let found = condition(&[owner("a", 1, 1), owner("b", 1, 3), owner("c", 0, 1)]);
         assert_eq!(
-            (found.reason, found.message.as_str()),
+            (&**found.reason, found.message.as_str()),
             (
                 "NotRegistered",
                 "2 of 3 backends of this pod are not registered yet; the condition Ready of BackendGroup ns/b says why, and 1 others are not complete either"
@@ -157,7 +148,7 @@ mod tests {
         );
         let found = condition(&[owner("a", 1, 1), owner("b", 2, 2)]);
         assert_eq!(
-            (found.reason, found.message.as_str()),
+            (&**found.reason, found.message.as_str()),
             ("Registered", "all 3 backends of this pod are registered")
         );
         assert_eq!(condition(&[]).reason, "NotSelected");

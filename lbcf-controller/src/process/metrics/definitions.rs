@@ -2,8 +2,7 @@
 
 use prometheus::core::Collector;
 use prometheus::{
-    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
-    Registry,
+    HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
 };
 
 /// Seconds, as in the original.
@@ -36,7 +35,6 @@ pub(super) struct Definitions {
     pub(super) key_process_latency: HistogramVec,
     pub(super) pending_key: IntGaugeVec,
     pub(super) working_key: IntGaugeVec,
-    pub(super) time_to_registered: Histogram,
     pub(super) unregistered: IntGauge,
     pub(super) events_dropped: IntCounter,
     pub(super) events_suppressed: IntCounter,
@@ -50,6 +48,8 @@ pub(super) struct DriverMetrics {
     pub(super) webhook_errors: IntCounterVec,
     pub(super) webhook_fails: IntCounterVec,
     pub(super) webhook_latency: HistogramVec,
+    pub(super) time_to_registered: HistogramVec,
+    pub(super) time_to_deregistered: HistogramVec,
     pub(super) healthy: IntGaugeVec,
     pub(super) orphaned_backends: IntGaugeVec,
 }
@@ -87,13 +87,6 @@ impl Definitions {
                 "Objects that are being reconciled.",
                 &["key_kind"],
             ),
-            time_to_registered: define.add(Histogram::with_opts(
-                HistogramOpts::new(
-                    "lbcf_time_to_registered_seconds",
-                    "Seconds from the creation of a BackendRecord to its first registration.",
-                )
-                .buckets(REGISTER_SECONDS.to_vec()),
-            )),
             unregistered: define.add(IntGauge::new(
                 "lbcf_unregistered_backends",
                 "BackendRecords that are not registered.",
@@ -138,6 +131,18 @@ impl DriverMetrics {
                 "Duration of calls with a valid response in seconds.",
                 DRIVER_AND_WEBHOOK,
                 WEBHOOK_SECONDS,
+            ),
+            time_to_registered: define.histograms(
+                "lbcf_time_to_registered_seconds",
+                "Seconds until a backend was registered first: since its pod became Ready but for LBCF's readiness gate, and its owner and load balancer exist. Since the creation of its BackendRecord if it is no pod, or if the pod had been Ready for 5 minutes then.",
+                DRIVER,
+                REGISTER_SECONDS,
+            ),
+            time_to_deregistered: define.histograms(
+                "lbcf_time_to_deregistered_seconds",
+                "Seconds until a backend was deregistered, and its clients had finished: since its pod was deleted or became unready. Since the deletion of its BackendRecord if it is no pod, if the pod is gone or stays, or if it had been unready for 5 minutes then.",
+                DRIVER,
+                REGISTER_SECONDS,
             ),
             healthy: define.gauges(
                 "lbcf_driver_healthy",

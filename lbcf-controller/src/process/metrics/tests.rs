@@ -97,9 +97,16 @@ fn b143_b144_writes_work_and_queues_have_the_originals_labels() {
 #[test]
 fn own_metrics_exist_and_are_counted_at_each_scrape() {
     let metrics = Metrics::new();
-    metrics.registered(Duration::from_secs(4));
+    let seconds = Duration::from_secs;
+    metrics.reached(&driver("d"), Target::Registered, seconds(4));
+    metrics.reached(&driver("d"), Target::Deregistered, seconds(9));
     let text = scraped(&metrics);
-    assert!(text.contains("lbcf_time_to_registered_seconds_sum 4\n"));
+    for line in [
+        r#"lbcf_time_to_registered_seconds_sum{driver_name="kube-system/d"} 4"#,
+        r#"lbcf_time_to_deregistered_seconds_sum{driver_name="kube-system/d"} 9"#,
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
     assert!(text.contains("lbcf_unregistered_backends 3\n"));
     assert!(text.contains("lbcf_leader 1\n"));
     let later = Snapshot {
@@ -122,7 +129,11 @@ fn a_driver_that_is_gone_leaves_no_series() {
                 metrics.webhook_called(&driver, webhook.name, Duration::ZERO, outcome);
             }
         }
-        metrics.driver_health(&driver(&number.to_string()), Some(true));
+        let driver = driver(&number.to_string());
+        metrics.driver_health(&driver, Some(true));
+        for target in [Target::Registered, Target::Deregistered] {
+            metrics.reached(&driver, target, Duration::ZERO);
+        }
     }
     metrics.forget_driver(&driver("0"));
     metrics.forget_driver(&driver("2"));

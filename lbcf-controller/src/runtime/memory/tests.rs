@@ -1,5 +1,5 @@
 use super::*;
-use crate::api::{LoadBalancerDriverSpec, ObjectKey};
+use crate::api::{LoadBalancerDriverSpec, ObjectKey, reasons};
 use lbcf_driver_sdk::webhook::DeregisterBackend;
 use std::collections::HashSet;
 
@@ -68,7 +68,7 @@ const STORED: &str = "2026-01-01T00:05:00.001Z";
 fn retry_in(memory: &Memory, since: &str, wall: &str, stored: &str) -> Option<u64> {
     let failed = Condition {
         last_transition_time: Some(since.to_owned()),
-        ..Condition::unmet("Ready", "EnsureFailed", "", None)
+        ..Condition::unmet("Ready", reasons::ENSURE_FAILED, "", None)
     };
     let wait = memory.retry_in(&key(), stored, &[failed], wall.parse().unwrap());
     wait.map(|wait| wait.as_secs())

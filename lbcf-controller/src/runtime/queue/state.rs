@@ -181,7 +181,10 @@ impl State {
         };
         let factor = self.conflict_factor(&key, result);
         let delay = if let Some(action) = action {
-            self.failures.remove(&key);
+            // The step that fails may come after the next one.
+            if action != Action::RequeueNow {
+                self.failures.remove(&key);
+            }
             let longest = self.backoff.max;
             let delay = action.delay();
             delay.map(|delay| delay.max(delay.saturating_mul(factor).min(longest)))

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::controllers::pods::node_name;
@@ -32,10 +32,12 @@ const BACKLOG: u32 = 1024;
 const CONNECTIONS: usize = 1024;
 /// The time for a request's head, and for a connection without a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(120);
-/// The time for requests that were begun when the pod ends.
-const LAST_REQUESTS: Duration = Duration::from_secs(1);
-/// The part of that in which a client that has connected may send its first request.
-const FIRST_REQUEST: Duration = Duration::from_millis(500);
+/// The least time of a turn.
+const TURN: Duration = Duration::from_millis(10);
+/// The turns for requests that were begun when the pod ends: 1 s, but longer where the machine is too busy to run this process.
+const LAST_REQUESTS: u32 = 100;
+/// Those of them in which a client that has connected may send its first request.
+const FIRST_REQUEST: u32 = 50;
 /// The pause of accepting when the operating system refuses.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The bytes of a head that are kept in memory.
@@ -88,7 +90,10 @@ pub(super) async fn serve(
         connections.spawn(serve_connection(stream, Arc::clone(&program), stop.clone()));
     }
     let all = async { while connections.join_next().await.is_some() {} };
-    let _ = timeout(LAST_REQUESTS, all).await;
+    tokio::select! {
+        () = all => {}
+        () = turns(LAST_REQUESTS) => {}
+    }
 }
 
 /// Closes the port. The operating system resets connections that were not accepted, so all that wait are
@@ -118,7 +123,10 @@ async fn serve_connection(stream: TcpStream, program: Arc<PodProgram>, stop: Can
     let closing = async {
         stop.cancelled().await;
         // The first request of a client that has just connected is on its way.
-        let _ = timeout(FIRST_REQUEST, begun.notified()).await;
+        tokio::select! {
+            () = begun.notified() => {}
+            () = turns(FIRST_REQUEST) => {}
+        }
     };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -135,6 +143,13 @@ async fn serve_connection(stream: TcpStream, program: Arc<PodProgram>, stop: Can
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection to a pod ended early");
+    }
+}
+
+/// Waits for so many turns of this runtime. Clients that share it get no fewer.
+async fn turns(count: u32) {
+    for _ in 0..count {
+        sleep(TURN).await;
     }
 }
 
@@ -233,5 +248,33 @@ fn number(query: &str, key: &str, default: u64) -> Result<u64, String> {
         Some((_, value)) => value
             .parse()
             .map_err(|_| format!("{key}: {value:?}: not a whole number")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    /// A busy machine runs something else for longer than all turns last.
+    #[tokio::test]
+    async fn a_client_that_has_connected_has_its_turns_for_the_first_request() {
+        let listener = bind(Ipv4Addr::LOCALHOST, 0).unwrap();
+        let addr = listener.local_addr().unwrap();
+        let pod = json!({"metadata": {"namespace": "ns", "name": "web-0"}});
+        let program = Arc::new(PodProgram::new(pod.as_object().unwrap()));
+        let stop = CancellationToken::new();
+        let serving = tokio::spawn(serve(listener, program, stop.clone()));
+        let mut client = TcpStream::connect(addr).await.unwrap();
+        stop.cancel();
+        turns(2).await;
+        std::thread::sleep(TURN * 2 * LAST_REQUESTS);
+        turns(2).await;
+        let request = b"GET / HTTP/1.1\r\nconnection: close\r\n\r\n";
+        client.write_all(request).await.unwrap();
+        let mut response = String::new();
+        client.read_to_string(&mut response).await.unwrap();
+        assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+        serving.await.unwrap();
     }
 }

@@ -115,9 +115,13 @@ fn asyn_06_a_creation_is_cancelled_until_its_result_is_returned() {
 }
 
 #[test]
-fn dlb_04_a_returned_creation_is_not_cancelled() {
+fn dlb_07_a_returned_creation_is_cancelled_unless_others_use_it() {
     let cloud = Cloud::with_samples();
-    created(&cloud, "t", tcp(80));
+    created(&cloud, "a", tcp(80));
+    assert_eq!(cloud.cancel("a"), Ok(Some("lb-00000001".into())));
+    let shared = created(&cloud, "t", tcp(80));
+    let other = cloud.take_into_use("other", &shared, StringMap::new());
+    assert!(other.is_ok());
     assert_eq!(cloud.cancel("t"), Ok(None));
     for id in ["lb-00000001", "lb-foo"] {
         assert!(cloud.release("delete(x)", &endpoint(id, "")).is_err());

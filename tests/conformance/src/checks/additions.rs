@@ -5,7 +5,7 @@ use super::tour::{class_of, excerpt, is_valid, object, verify_all};
 use http::{HeaderName, HeaderValue};
 use lbcf_driver_sdk::webhook::{Class, SPECIFICATION_HEADER};
 
-pub(super) const CHECKS: &[&Check] = &[&WIRE_14, &WIRE_15];
+pub(super) const CHECKS: &[&Check] = &[&WIRE_14, &WIRE_15, &WIRE_16];
 
 check! { WIRE_14 = wire_14, Wire,
     why "Controllers say which version of the specification they follow, and proxies and meshes \
@@ -62,6 +62,22 @@ async fn wire_15(lab: &Lab) -> CheckOutcome {
             Some(_) => None,
             None => Some(format!("reason is {}", excerpt(reason))),
         }
+    })
+    .await
+}
+
+check! { WIRE_16 = wire_16, Wire, runs Last,
+    why "Controllers read null as empty, but others who read the list, such as scripts, fail for it.",
+    source "LBCF webhook specification, OpenAPI document",
+    typical "A slice that is nil in Go is written as null. Begin with an empty one.",
+}
+
+async fn wire_16(lab: &Lab) -> CheckOutcome {
+    verify_all(lab, "an array", |_, received| {
+        let body = object(received)?;
+        let lists = ["backends", "doNotDeregister"].into_iter();
+        let mut nulls = lists.filter(|it| in_any_case(&body, it) == Some(&Value::Null));
+        nulls.next().map(|name| format!("{name} is null"))
     })
     .await
 }

@@ -6,7 +6,7 @@ use super::tour::valid_calls;
 const NOTHING_RUNNING: &str = "no operation was Running";
 
 pub(super) const CHECKS: &[&Check] = &[
-    &ASYN_01, &ASYN_02, &ASYN_03, &ASYN_04, &ASYN_05, &ASYN_06, &ASYN_07,
+    &ASYN_01, &ASYN_02, &ASYN_03, &ASYN_04, &ASYN_05, &ASYN_06, &ASYN_07, &ASYN_08,
 ];
 
 check! { ASYN_01 = asyn_01, Asyn, needs [LoadBalancer],
@@ -152,6 +152,30 @@ async fn asyn_07(lab: &Lab) -> CheckOutcome {
     lab.created(lb).await?;
     let expected = "one new load balancer in the cloud, in spite of the restart";
     lab.created_since(before.as_ref(), 1, expected).await
+}
+
+check! { ASYN_08 = asyn_08, Asyn, observer Listed, needs [LoadBalancer, Backend],
+    why "A pod is deleted while it is being registered. Nothing refers to its backend any more, which gets requests that \
+         nobody answers.",
+    source "derived: a pod may go at any time",
+    typical "The job continues when deregisterBackend has found nothing to remove. Let calls about the same load balancer \
+             and address run one after the other.",
+}
+
+async fn asyn_08(lab: &Lab) -> CheckOutcome {
+    let (lb, backend) = lab.given_unregistered_backend().await?;
+    // A hidden operation may run as long as a visible one.
+    let began = Instant::now();
+    lab.given_registered(&lb).await?;
+    let usually = began.elapsed();
+    let reply = lab.call(&backend.ensure()).await;
+    if reply.operation_status()? != Status::Running {
+        lab.note(NOTHING_RUNNING);
+        return Ok(());
+    }
+    lab.deregistered(&backend).await?;
+    tokio::time::sleep(usually + usually / 2 + Duration::from_millis(200)).await;
+    lab.is_deregistered(&backend).await
 }
 
 /// Starts the creation of a load balancer; notes when it is done at once.

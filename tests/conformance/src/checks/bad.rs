@@ -89,8 +89,8 @@ async fn bad_03(lab: &Lab) -> CheckOutcome {
     };
     let lb_info = &valid.lb.lb_info;
     let (before, seen) = (before.load_balancer(lb_info), seen.load_balancer(lb_info));
-    let expected = format!("the load balancer unchanged, {before:?}");
-    Failure::unless(before == seen, expected, format!("{seen:?}"))
+    let expected = format!("the load balancer unchanged, {}", json(&before));
+    Failure::unless(before == seen, expected, json(&seen))
 }
 
 async fn rejected(lab: &Lab, call: &WebhookCall, request: &Request, what: &str) -> CheckOutcome {

@@ -1,6 +1,5 @@
 //! Concurrent calls: controllers have no limit for the calls of one load balancer.
 
-use super::ens::given_unusable_backend;
 use super::prelude::*;
 use futures::future::join_all;
 
@@ -99,7 +98,9 @@ check! { CONC_05 = conc_05, Conc, observer Improves, needs [LoadBalancer, Backen
 }
 
 async fn conc_05(lab: &Lab) -> CheckOutcome {
-    let (lb, wrong) = given_unusable_backend(lab).await?;
+    let (lb, mut wrong) = lab.given_unregistered_backend().await?;
+    let unusable = lab.run.fixture.backend.unusable_addrs.first();
+    wrong.addr = unusable.cloned().unwrap_or_default();
     let backends = lab.given_backends(&lb, lab.concurrency()).await?;
     lab.run.require("ENS-01")?;
     let calls: Vec<_> = backends.iter().map(Backend::ensure).collect();

@@ -2,7 +2,9 @@
 
 use super::prelude::*;
 
-pub(super) const CHECKS: &[&Check] = &[&DLB_01, &DLB_02, &DLB_03, &DLB_04, &DLB_05, &DLB_06];
+pub(super) const CHECKS: &[&Check] = &[
+    &DLB_01, &DLB_02, &DLB_03, &DLB_04, &DLB_05, &DLB_06, &DLB_07,
+];
 
 check! { DLB_01 = dlb_01, Dlb, observer Improves, needs [LoadBalancer],
     why "The object in Kubernetes is deleted when the driver returns Succ. Nothing refers to what \
@@ -105,4 +107,26 @@ async fn dlb_06(lab: &Lab) -> CheckOutcome {
         .await?;
     let since = "since it was created again";
     lab.succeeds(&again.ensure(), since).await.map(drop)
+}
+
+check! { DLB_07 = dlb_07, Dlb, observer Required, needs [LoadBalancer], runs Counting,
+    why "The response to the creation was lost, and the user deletes the object. Nothing refers to the load balancer any \
+         more, and it costs money.",
+    source "LBCF webhook specification, deleteLoadBalancer; d28",
+    typical "Without lbInfo nothing is deleted. Find what was created by the text in parentheses of the recordID, as a \
+             token, name or tag.",
+}
+
+async fn dlb_07(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_new_load_balancer().await?;
+    lab.given_observed(&lb.lb_info).await?;
+    let call = lb.delete().with("lbInfo", json!({}));
+    let reply = lab
+        .succeeds(&call, "since deleting succeeds without lbInfo")
+        .await;
+    reply.blocked_by("DLB-04")?;
+    if lab.is_deleted(&lb).await.is_err() {
+        lab.is_own(&lb).await?;
+    }
+    lab.is_deleted(&lb).await
 }

@@ -2,7 +2,6 @@
 
 use super::lst::listed;
 use super::prelude::*;
-use crate::report::SkipKind;
 use lbcf_driver_sdk::webhook::HealthzResponse;
 
 pub(super) const CHECKS: &[&Check] = &[
@@ -17,9 +16,14 @@ check! { DRG_01 = drg_01, Drg, observer Improves, needs [LoadBalancer, Backend],
 }
 
 async fn drg_01(lab: &Lab) -> CheckOutcome {
-    let (_, backend) = lab.given_registered_backend().await?;
+    let (lb, backend) = lab.given_registered_backend().await?;
     lab.deregistered(&backend).await?;
-    lab.is_deregistered(&backend).await
+    lab.is_deregistered(&backend).await?;
+    // As controllers send it, by which drivers drain.
+    let other = lab.given_registered(&lb).await?;
+    lab.succeeds(&begun_now(&other), "since it is registered")
+        .await?;
+    lab.is_deregistered(&other).await
 }
 
 check! { DRG_02 = drg_02, Drg, needs [LoadBalancer, Backend],
@@ -67,7 +71,7 @@ async fn drg_04(lab: &Lab) -> CheckOutcome {
         .await
 }
 
-check! { DRG_05 = drg_05, Drg, observer Required, needs [LoadBalancer, Backend],
+check! { DRG_05 = drg_05, Drg, observer Listed, needs [LoadBalancer, Backend],
     why "In a rolling update pods are deregistered one after the other. A driver that deregisters \
          more than the given backend causes an outage.",
     source "derived: LBCF controllers call for one backend at a time (b157)",
@@ -90,7 +94,7 @@ async fn drg_05(lab: &Lab) -> CheckOutcome {
         let (before, after) = (before.backend(addr), after.backend(addr));
         let other = &second.addr;
         let expected = format!("backend {addr} unchanged after the deregistration of {other}");
-        let got = format!("{after:?}");
+        let got = json(&after);
         Failure::unless(before.is_none() || before == after, expected, got)?;
     }
     Ok(())
@@ -175,20 +179,25 @@ check! { DRG_09 = drg_09, Drg, observer Improves, needs [LoadBalancer, Backend],
 
 async fn drg_09(lab: &Lab) -> CheckOutcome {
     if !cancels(&lab.call(&healthz()).await) {
-        let reason = "healthz does not name the feature cancel".to_owned();
-        return Err(CheckError::NotRun(SkipKind::NotApplicable, reason));
+        return Err(CheckError::not_applicable(
+            "healthz does not name the feature cancel",
+        ));
     }
     // What goes on in spite of the cancellation may take as long as a usual deregistration.
     let (lb, usual) = lab.given_registered_backend().await?;
     let began = Instant::now();
-    if !starts_running(lab, &usual).await? {
+    let deregister = begun_now(&usual);
+    if !starts_running(lab, &deregister).await? {
         lab.note("no deregistration was Running");
         return Ok(());
     }
-    lab.given_deregistered(&usual).await?;
+    let done = lab
+        .succeeds(&deregister, "since deregistering succeeds")
+        .await;
+    done.blocked_by("DRG-01")?;
     let usually = began.elapsed();
     let mut backend = lab.given_registered(&lb).await?;
-    starts_running(lab, &backend).await?;
+    starts_running(lab, &begun_now(&backend)).await?;
     backend.parameters = lab.updated_parameters(&backend);
     let backend = lab.registered(backend).await?;
     let until = Instant::now() + usually + usually / 2 + Duration::from_millis(200);
@@ -209,7 +218,15 @@ fn cancels(healthz: &DriverReply) -> bool {
     features.is_some_and(|features| features.contains(&json!(HealthzResponse::CANCEL)))
 }
 
-async fn starts_running(lab: &Lab, backend: &Backend) -> CheckOutcome<bool> {
-    let reply = lab.call(&backend.deregister()).await;
+/// A deregistration that was requested now: drivers count from then how long they drain.
+fn begun_now(backend: &Backend) -> WebhookCall {
+    let now = k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
+    backend
+        .deregister()
+        .with("firstRequestedAt", now.to_string())
+}
+
+async fn starts_running(lab: &Lab, deregister: &WebhookCall) -> CheckOutcome<bool> {
+    let reply = lab.call(deregister).await;
     Ok(reply.operation_status()? == Status::Running)
 }

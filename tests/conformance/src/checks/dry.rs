@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(super) const CHECKS: &[&Check] = &[&DRY_01, &DRY_02, &DRY_03, &DRY_04, &DRY_05];
+pub(super) const CHECKS: &[&Check] = &[&DRY_01, &DRY_02, &DRY_03, &DRY_04, &DRY_05, &DRY_06];
 
 check! { DRY_01 = dry_01, Dry, observer Required, needs [LoadBalancer], runs Counting,
     why "Users rely on a dry run to change nothing. A load balancer that a dry run deletes is an \
@@ -30,7 +30,7 @@ async fn dry_01(lab: &Lab) -> CheckOutcome {
     lab.observed(&lb.lb_info, since).await.map(drop)
 }
 
-check! { DRY_02 = dry_02, Dry, observer Required, needs [LoadBalancer, Backend],
+check! { DRY_02 = dry_02, Dry, observer Listed, needs [LoadBalancer, Backend],
     why "Users rely on a dry run to change nothing.",
     source "LBCF: dry-run mode (b153)",
     typical "One of the webhooks ignores dryRun, or reads it under another name.",
@@ -49,8 +49,11 @@ async fn dry_02(lab: &Lab) -> CheckOutcome {
         let webhook = call.webhook();
         let reply = lab.call(&call.dry_run()).await;
         let after = lab.observed(&lb.lb_info, CREATED).await?;
-        let expected = format!("the cloud unchanged by a dry run of {webhook}: {before:?}");
-        reply.check(before == after, expected, format!("{after:?}"))?;
+        let expected = format!(
+            "the cloud unchanged by a dry run of {webhook}: {}",
+            json(&before)
+        );
+        reply.check(before == after, expected, json(&after))?;
     }
     Ok(())
 }
@@ -131,4 +134,37 @@ async fn dry_05(lab: &Lab) -> CheckOutcome {
     }
     let reply = lab.call(&lb.validate().dry_run().unusual()).await;
     reply.any_decision("as a real call has").map(drop)
+}
+
+check! { DRY_06 = dry_06, Dry, needs [LoadBalancer, Backend],
+    why "A dry run that always succeeds promises what the real call then refuses.",
+    source "LBCF webhook specification, dry runs",
+    typical "The dry run returns before the request is checked. Check first, and return before the first change.",
+}
+
+async fn dry_06(lab: &Lab) -> CheckOutcome {
+    let fixture = &lab.run.fixture;
+    let (lb, backend) = lab.given_unregistered_backend().await?;
+    let load_balancers = fixture.load_balancer.invalid.iter().map(|sample| {
+        let invalid = lab.load_balancer_of(Some(sample));
+        (invalid.validate(), invalid.create())
+    });
+    let backends = fixture.backend.parameters.invalid.iter().map(|invalid| {
+        let backend = Backend {
+            parameters: lab.filled(invalid),
+            ..backend.clone()
+        };
+        let backend_type = backend.source.backend_type();
+        (
+            validate_backend(&lb, backend_type, &backend.parameters),
+            backend.ensure(),
+        )
+    });
+    for (validation, call) in load_balancers.chain(backends).collect::<Vec<_>>() {
+        if lab.call(&validation).await.decision() == Some(false) {
+            let reply = lab.until_done(&call.dry_run()).await?;
+            reply.fail("since the validation of the same values refuses them")?;
+        }
+    }
+    Ok(())
 }

@@ -1,9 +1,11 @@
 //! ensureBackend: registering backends and setting their parameters.
 
+use super::elb::is_lacking;
 use super::prelude::*;
 
 pub(super) const CHECKS: &[&Check] = &[
     &ENS_01, &ENS_02, &ENS_03, &ENS_04, &ENS_05, &ENS_06, &ENS_07, &ENS_08, &ENS_09, &ENS_10,
+    &ENS_11,
 ];
 
 check! { ENS_01 = ens_01, Ens, observer Improves, needs [LoadBalancer, Backend],
@@ -99,7 +101,7 @@ async fn ens_05(lab: &Lab) -> CheckOutcome {
     lab.given_deregistered(&backend).await
 }
 
-check! { ENS_06 = ens_06, Ens, observer Required, needs [LoadBalancer, Backend],
+check! { ENS_06 = ens_06, Ens, observer Listed, needs [LoadBalancer, Backend],
     why "Each backend has its own record and its own calls. A driver that replaces the list with \
          the backend of one call takes all others out of service.",
     source "derived: LBCF controllers call for one backend at a time (b157)",
@@ -194,18 +196,61 @@ check! { ENS_10 = ens_10, Ens, observer Improves, needs [LoadBalancer, Backend, 
 }
 
 async fn ens_10(lab: &Lab) -> CheckOutcome {
-    let (lb, backend) = given_unusable_backend(lab).await?;
+    let (lb, mut backend) = lab.given_unregistered_backend().await?;
     let before = lab.observed(&lb.lb_info, CREATED).await?;
-    let reply = lab.until_done(&backend.ensure().unusual()).await?;
-    let since = "since the fixture declares that the cloud cannot use this backendAddr";
-    reply.fail(since)?.has_msg()?;
-    lab.is_unchanged(&lb.lb_info, before.as_ref(), since).await
+    for addr in &lab.run.fixture.backend.unusable_addrs {
+        addr.clone_into(&mut backend.addr);
+        let reply = lab.until_done(&backend.ensure().unusual()).await?;
+        let since = format!("since the fixture declares that the cloud cannot use {addr:?}");
+        reply.fail(&since)?.has_msg()?;
+        lab.is_unchanged(&lb.lb_info, before.as_ref(), &since)
+            .await?;
+    }
+    Ok(())
 }
 
-/// A backend with the address of the fixture that the cloud cannot use.
-pub(super) async fn given_unusable_backend(lab: &Lab) -> CheckOutcome<(LoadBalancer, Backend)> {
-    let (lb, mut backend) = lab.given_unregistered_backend().await?;
-    let addr = &lab.run.fixture.backend.unusable_addr;
-    backend.addr = addr.clone().unwrap_or_default();
-    Ok((lb, backend))
+check! { ENS_11 = ens_11, Ens, observer Listed, needs [LoadBalancer, Backend, UpdateParameters],
+    why "A user who deletes a line from a manifest expects that its setting is gone. A weight that stays is found by \
+         nobody: the manifest does not show it.",
+    source "LBCF webhook specification, ensureBackend",
+    typical "The parameters are merged into those of the cloud. Set every parameter that the driver knows, to its \
+             default if it is not sent.",
+}
+
+async fn ens_11(lab: &Lab) -> CheckOutcome {
+    let update = lab.run.fixture.backend.parameters.update.as_ref();
+    let mut samples = lab.valid_parameters().into_iter();
+    let Some(parameters) = samples.find(|it| is_lacking(it, update)) else {
+        let reason = "each of backend.parameters.valid has all of backend.parameters.update";
+        return Err(CheckError::not_applicable(reason));
+    };
+    let lb = lab.given_load_balancer().await?;
+    let mut backend = lab.given_backend(&lb).await?;
+    backend.parameters = parameters;
+    let backend = lab.given_bound(backend).await?;
+    let shown = async || -> CheckOutcome<StringMap> {
+        let seen = lab.observed(&lb.lb_info, BOUND).await?.unwrap_or_default();
+        let seen = seen.backend(&backend.addr).cloned();
+        Ok(seen.unwrap_or_default().parameters)
+    };
+    let before = shown().await?;
+    let with = Backend {
+        parameters: lab.updated_parameters(&backend),
+        ..backend.clone()
+    };
+    lab.is_registered(&lab.registered(with).await?)
+        .await
+        .blocked_by("ENS-03")?;
+    let reply = lab
+        .succeeds(
+            &backend.ensure(),
+            "since these parameters were accepted before",
+        )
+        .await?;
+    let seen = shown().await?;
+    let expected = format!(
+        "parameters {} again, as before others were added",
+        json!(before)
+    );
+    reply.check(seen == before, expected, json!(seen).to_string())
 }

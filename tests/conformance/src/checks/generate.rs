@@ -8,6 +8,7 @@ use variants::{Variant, sent_as};
 
 pub(super) const CHECKS: &[&Check] = &[
     &GEN_01, &GEN_02, &GEN_03, &GEN_04, &GEN_05, &GEN_06, &GEN_07, &GEN_08, &GEN_09, &GEN_10,
+    &GEN_11,
 ];
 
 /// Why generateBackendAddr has to return an address for a complete request.
@@ -174,7 +175,7 @@ async fn gen_05(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-check! { GEN_06 = gen_06, Gen, observer Required,
+check! { GEN_06 = gen_06, Gen, observer Listed,
     needs [LoadBalancer, GeneratedBackend],
     why "The controller stores the address before it registers anything, so that it can \
          deregister what it registered. If it crashes before, nothing refers to a backend that is \
@@ -198,7 +199,7 @@ async fn gen_06(lab: &Lab) -> CheckOutcome {
         && let Some(addr) = addresses.iter().find(|addr| now.bindings(addr) > 0)
     {
         let expected = format!("{addr} not registered, {since}");
-        return Err(Failure::new(expected, "the observer shows it registered").into());
+        return Err(Failure::new(expected, "it is registered").into());
     }
     lab.is_unchanged(&lb.lb_info, before.as_ref(), since).await
 }
@@ -385,4 +386,22 @@ async fn gen_10(lab: &Lab) -> CheckOutcome {
         seen = Some(addr);
     }
     Ok(())
+}
+
+check! { GEN_11 = gen_11, Gen, needs [LoadBalancer, Feature(PodBackends)],
+    why "A DNS server listens on one port by TCP and UDP. With one address for both, the second registration changes \
+         nothing, and deregistering either removes both.",
+    source "derived: LBCF webhook specification, identity of backends; b122",
+    typical "The address omits the protocol. Add it, or refuse a protocol that the load balancer does not have.",
+}
+
+async fn gen_11(lab: &Lab) -> CheckOutcome {
+    let lb = lab.given_load_balancer().await?;
+    let tcp = lab.pod_backend(&lb);
+    let addr = stable_address(lab, &tcp).await?;
+    let udp = sent_as(&tcp, variants::to_udp);
+    let reply = lab.until_done(&udp.generate()).await?;
+    let expected = format!("another address than {addr:?} for UDP, or Fail");
+    let is_same = reply.status() == Some(Status::Succ) && reply.backend_addr() == Some(&addr);
+    reply.check(!is_same, expected, "the same")
 }

@@ -100,7 +100,7 @@ fn usual(lab: &Lab, is_selected: impl Fn(&str) -> bool) -> CheckOutcome {
 /// The durations of a webhook's usual calls: without concurrent calls, a failing cloud, or a driver
 /// that has just been started.
 fn usual_times(lab: &Lab, webhook: &str) -> Vec<Duration> {
-    const UNUSUAL: [&str; 3] = ["RTRY-05", "ASYN-07", "LIFE-05"];
+    const UNUSUAL: [&str; 4] = ["RTRY-05", "RTRY-07", "ASYN-07", "LIFE-05"];
     let calls = calls(lab).into_iter().filter(|(name, exchange)| {
         let check = exchange.check.unwrap_or_default();
         *name == webhook && !check.starts_with("CONC-") && !UNUSUAL.contains(&check)

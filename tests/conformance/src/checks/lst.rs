@@ -1,12 +1,16 @@
 //! listBackends: the backends of a load balancer, with which controllers find what was left over.
 
+use super::conc::concurrently;
 use super::prelude::*;
-use crate::report::SkipKind;
-use lbcf_driver_sdk::webhook::{HealthzResponse, ListBackends};
+use crate::lab::listed::{Listed, backends, list};
+use lbcf_driver_sdk::webhook::HealthzResponse;
 
 pub(super) const CHECKS: &[&Check] = &[
     &LST_01, &LST_02, &LST_03, &LST_04, &LST_05, &LST_06, &LST_07,
 ];
+
+/// The number of backends in a list, unless the fixture names one: more than the shortest pages.
+const A_FEW: usize = 12;
 
 check! { LST_01 = lst_01, Lst, observer Improves,
     needs [Feature(ListBackends), LoadBalancer, Backend],
@@ -19,23 +23,44 @@ check! { LST_01 = lst_01, Lst, observer Improves,
 
 async fn lst_01(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
-    let [first, second, _] = lab.given_three(&lb).await?;
-    let backends = lab.given_all_bound(vec![first, second]).await?;
-    for backend in &backends {
-        lab.is_registered(backend).await.blocked_by("ENS-01")?;
+    lab.run.require("ENS-01")?;
+    // The cloud's own API may have pages.
+    let count = lab.run.fixture.backend.pods.unwrap_or(A_FEW);
+    let available = Some(lab.run.fixture.backend.static_addrs.len()).filter(|it| *it > 0);
+    let count = available.map_or(count, |available| count.min(available));
+    let backends = lab.given_backends(&lb, count).await?;
+    let bound = concurrently(lab, backends.iter().map(Backend::ensure).collect()).await;
+    bound.blocked_by("CONC-01")?;
+    if lab.run.observer.is_some() {
+        lab.are_registered(&lb, &backends)
+            .await
+            .blocked_by("CONC-01")?;
     }
-    let list = listed(lab, &lb.lb_info).await?;
+    let list = match lab.run.fixture.load_balancer.reuse {
+        true => listed(lab, &lb.lb_info).await?,
+        false => {
+            let other = lab.given_new_load_balancer().await?;
+            let elsewhere = lab.given_registered(&other).await?.addr;
+            let list = listed(lab, &lb.lb_info).await?;
+            let expected = format!("no backend {elsewhere}, since it is another one's");
+            let is_exact = list.find(&elsewhere).is_none();
+            list.reply.check(is_exact, expected, "it is listed")?;
+            list
+        }
+    };
+    if list.backends.iter().all(|it| it.parameters.is_none()) {
+        lab.note("the list has no parameters");
+    }
     for backend in &backends {
         let addr = &backend.addr;
         let Some(listed) = &list.has(addr)?.parameters else {
-            lab.note("the list has no parameters");
             continue;
         };
         for (key, value) in &backend.parameters {
             let got = listed.get(key).and_then(Value::as_str);
             let expected = format!("parameters.{key} {value:?} of {addr}");
-            list.reply
-                .check(got == Some(value), expected, format!("{got:?}"))?;
+            let got_text = got.map_or_else(|| "none".to_owned(), |got| format!("{got:?}"));
+            list.reply.check(got == Some(value), expected, got_text)?;
         }
     }
     Ok(())
@@ -123,10 +148,7 @@ async fn lst_05(lab: &Lab) -> CheckOutcome {
     lab.modify_backend("foreign", &foreign).await?;
     let list = listed(lab, &lb.lb_info).await.blocked_by("LST-01")?;
     let addr = &foreign.addr;
-    let Some(Listed { record_id, .. }) = list.find(addr) else {
-        lab.note("the list has no backends that were registered by hand");
-        return Ok(());
-    };
+    let Listed { record_id, .. } = list.has(addr).blocked_by("LST-01")?;
     let expected = format!("no recordID of {addr}, since no call registered it");
     list.reply
         .check(record_id.is_empty(), expected, format!("{record_id:?}"))
@@ -170,8 +192,9 @@ async fn lst_07(lab: &Lab) -> CheckOutcome {
     let health = lab.call(&healthz()).await;
     let features = health.field("features").and_then(Value::as_array);
     if !features.is_some_and(|features| features.iter().any(|it| it == HealthzResponse::PAGES)) {
-        let reason = "healthz does not name the feature pages".to_owned();
-        return Err(CheckError::NotRun(SkipKind::NotApplicable, reason));
+        return Err(CheckError::not_applicable(
+            "healthz does not name the feature pages",
+        ));
     }
     let lb = lab.given_new_load_balancer().await?;
     let other = lab.given_new_load_balancer().await?;
@@ -221,23 +244,6 @@ async fn lst_07(lab: &Lab) -> CheckOutcome {
     Ok(())
 }
 
-pub(super) fn list(lab: &Lab, lb_info: &StringMap) -> WebhookCall {
-    WebhookCall::of::<ListBackends>(&ListBackends {
-        record_id: format!("listBackends({})", lab.uid()),
-        lb_info: lb_info.clone(),
-        ..Default::default()
-    })
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Listed {
-    addr: String,
-    /// `None` when the driver does not know them.
-    parameters: Option<Map<String, Value>>,
-    /// Empty when it is missing.
-    record_id: String,
-}
-
 /// A response with Succ, and its backends.
 pub(super) struct List {
     reply: DriverReply,
@@ -249,10 +255,8 @@ impl List {
     ///
     /// # Errors
     /// [`CheckError::Failed`], unless they are a list of backends.
-    fn of(reply: DriverReply) -> CheckOutcome<Self> {
-        let expected = "backends as an array of objects, each with a backendAddr, and with \
-                        parameters and recordID if the driver knows them";
-        let backends = reply.list("backends", expected, |entry| read(entry.as_object()?))?;
+    pub(super) fn of(reply: DriverReply) -> CheckOutcome<Self> {
+        let backends = backends(&reply)?;
         Ok(Self { reply, backends })
     }
 
@@ -282,21 +286,4 @@ pub(super) async fn listed(lab: &Lab, lb_info: &StringMap) -> CheckOutcome<List>
     let since = "since the load balancer exists and the fixture's features name listBackends";
     let reply = lab.succeeds(&list(lab, lb_info), since).await?;
     List::of(reply)
-}
-
-fn read(entry: &Map<String, Value>) -> Option<Listed> {
-    let known = |name: &str| in_any_case(entry, name).filter(|value| !value.is_null());
-    let addr = known("backendAddr")?.as_str()?.to_owned();
-    let parameters = known("parameters").map(|map| map.as_object().cloned());
-    let record_id = known("recordID")
-        .map_or(Some(""), Value::as_str)?
-        .to_owned();
-    Some(Listed {
-        addr: Some(addr).filter(|addr| !addr.is_empty())?,
-        parameters: match parameters {
-            Some(parameters) => Some(parameters?),
-            None => None,
-        },
-        record_id,
-    })
 }

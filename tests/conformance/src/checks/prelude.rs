@@ -8,7 +8,7 @@ pub(super) use crate::check::{Check, Concurrency, Need, Observer};
 pub(super) use crate::classification::{Feature, Group};
 pub(super) use crate::exchange::{Exchange, NoResponse, Received, RequestKind};
 pub(super) use crate::lab::Lab;
-pub(super) use crate::lab::cloud::{BOUND, CREATED};
+pub(super) use crate::lab::cloud::{BOUND, CREATED, json};
 pub(super) use crate::outcome::{Blame as _, CheckError, CheckOutcome, Failure};
 pub(super) use crate::transport::Request;
 pub(super) use lbcf_driver_sdk::specification::rules;

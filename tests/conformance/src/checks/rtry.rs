@@ -1,8 +1,12 @@
 //! Repeated calls: the meaning of recordIDs, and calls whose connection was closed.
 
+use super::lst::List;
 use super::prelude::*;
+use crate::lab::listed::list;
 
-pub(super) const CHECKS: &[&Check] = &[&RTRY_01, &RTRY_02, &RTRY_03, &RTRY_04, &RTRY_05, &RTRY_06];
+pub(super) const CHECKS: &[&Check] = &[
+    &RTRY_01, &RTRY_02, &RTRY_03, &RTRY_04, &RTRY_05, &RTRY_06, &RTRY_07,
+];
 
 check! { RTRY_01 = rtry_01, Rtry, needs [LoadBalancer],
     why "Controllers in the field write ensureBackend(<uid>); others may write something else. A \
@@ -156,21 +160,37 @@ async fn rtry_05(lab: &Lab) -> CheckOutcome {
     let other = lab.load_balancer();
     lab.fault(true).await?;
     let mut outcome = Ok(());
+    let mut running = Vec::new();
     for call in [other.create(), lb.ensure(), backend.ensure()] {
-        let reply = lab.call(&call.unusual()).await;
+        let call = call.unusual();
+        let reply = lab.call(&call).await;
         let has_status = matches!(reply.status(), Some(Status::Fail | Status::Running));
         let is_proper = has_status && reply.http_status() == Some(200) && !reply.msg().is_empty();
         let expected =
             "HTTP 200 with status Fail or Running and a msg, since the cloud does not work";
         outcome = reply.check(is_proper, expected, reply.summary());
+        running.extend(is_running(&reply).then_some(call));
         if outcome.is_err() {
             break;
         }
     }
     lab.fault(false).await?;
     outcome?;
+    end_of_outage(lab, running).await?;
     lab.registered(backend).await?;
     lab.created(other).await.map(drop)
+}
+
+/// Waits for the results of operations that were Running in the outage: they may have failed then.
+async fn end_of_outage(lab: &Lab, running: Vec<WebhookCall>) -> CheckOutcome {
+    for call in running {
+        lab.until_done(&call).await?;
+    }
+    Ok(())
+}
+
+fn is_running(reply: &DriverReply) -> bool {
+    reply.status() == Some(Status::Running)
 }
 
 check! { RTRY_06 = rtry_06, Rtry,
@@ -203,4 +223,68 @@ async fn rtry_06(lab: &Lab) -> CheckOutcome {
         }
     }
     Ok(())
+}
+
+check! { RTRY_07 = rtry_07, Rtry, needs [LoadBalancer, Backend, Fault],
+    runs Exclusive,
+    why "After Succ the controller does not call again. The pod counts as registered and gets no \
+         traffic, also when the cloud works again.",
+    source "LBCF webhook specification: status Succ",
+    typical "The cloud's error is logged, and the handler continues; or the work is put into a queue, \
+             and Succ is returned at once.",
+}
+
+async fn rtry_07(lab: &Lab) -> CheckOutcome {
+    let (lb, backend) = lab.given_unregistered_backend().await?;
+    let bound = lab.given_registered(&lb).await.ok();
+    let other = lab.load_balancer();
+    // One that the driver has only adopted is not deleted.
+    let is_own = !lab.run.fixture.load_balancer.reuse;
+    let doomed = lab.given_new_load_balancer().await?;
+    let lost = lab.given_new_load_balancer().await?;
+    let lists = lab.has(Feature::ListBackends);
+    lab.fault(true).await?;
+    let mut replies = Vec::new();
+    let mut calls = vec![other.create(), backend.ensure()];
+    let list = match lists && bound.is_some() {
+        true => Some(lab.call(&list(lab, &lb.lb_info).unusual()).await),
+        false => None,
+    };
+    calls.extend(bound.iter().map(Backend::deregister));
+    calls.extend(is_own.then(|| doomed.delete()));
+    let mut running = Vec::new();
+    for call in calls {
+        let call = call.unusual();
+        let reply = lab.call(&call).await;
+        running.extend(is_running(&reply).then_some(call));
+        replies.push(reply);
+    }
+    let lost_reply = lab.call(&without_lb_info(&lost)).await;
+    lab.fault(false).await?;
+    end_of_outage(lab, running).await?;
+    // A creation that is Running goes on, and would be left behind.
+    let created = lab.created(other).await;
+    let expected = "no Succ, since the cloud does not work";
+    for reply in replies {
+        let is_done = reply.status() == Some(Status::Succ);
+        reply.check(!is_done, expected, reply.summary())?;
+    }
+    if let (Some(list), Some(bound)) = (list, bound)
+        && list.status() == Some(Status::Succ)
+    {
+        List::of(list)?.has(&bound.addr)?;
+    }
+    created.blocked_by("RTRY-05")?;
+    // A driver that deletes nothing without lbInfo is judged by DLB-07.
+    if lost_reply.status() == Some(Status::Succ) && lab.is_deleted(&lost).await.is_err() {
+        lab.until_done(&without_lb_info(&lost)).await?;
+        let is_known = lab.is_deleted(&lost).await.is_ok();
+        lost_reply.check(!is_known, expected, lost_reply.summary())?;
+    }
+    Ok(())
+}
+
+/// As for an object whose creation got no response.
+fn without_lb_info(lb: &LoadBalancer) -> WebhookCall {
+    lb.delete().with("lbInfo", json!({})).unusual()
 }

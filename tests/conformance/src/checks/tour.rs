@@ -1,8 +1,9 @@
 //! The exchanges for checks of the whole run, with at least one call of each webhook, and what these
 //! checks have in common.
 
+use super::jpd;
 use super::prelude::*;
-use super::{jpd, lst};
+use crate::lab::listed::list;
 use lbcf_driver_sdk::webhook::{self, Class, Obligation, WebhookInfo};
 use std::collections::BTreeMap;
 
@@ -67,7 +68,7 @@ pub(super) async fn call_all_webhooks(lab: &Lab) {
     }
     lab.call(&backend.ensure()).await;
     if lab.has(Feature::ListBackends) {
-        lab.call(&lst::list(lab, &lb.lb_info)).await;
+        lab.call(&list(lab, &lb.lb_info)).await;
     }
     if lab.has(Feature::JudgePodDeregister) {
         lab.call(&jpd::judge(&jpd::not_ready(lab))).await;

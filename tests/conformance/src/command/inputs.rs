@@ -137,8 +137,8 @@ fn settings(args: &RunArgs) -> Result<Settings, CommandError> {
         // Short enough to type, and exact in all JSON parsers.
         seed: args.seed.unwrap_or_else(|| u64::from(fastrand::u32(1..))),
         policy: FailurePolicy {
-            should: args.fail_on.contains(&FailOn::Should),
-            partial: args.fail_on.contains(&FailOn::Partial),
+            should: args.fail_on == FailOn::Should,
+            partial: !args.allow_partial,
             strict_known: args.strict_known,
         },
         cleanup: !args.no_cleanup,

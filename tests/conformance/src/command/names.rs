@@ -89,7 +89,7 @@ mod tests {
         assert!(far.starts_with("--only: no check and no group has the id \"weather\""));
         assert!(!far.contains("did you mean"), "{far}");
         let id = checks(&["ENS-99".to_owned()]).unwrap_err().message;
-        assert!(id.contains("did you mean one of ENS-01 to ENS-10?"), "{id}");
+        assert!(id.contains("did you mean one of ENS-01 to ENS-11?"), "{id}");
         assert!(wrong(&"x".repeat(1 << 20)).len() < 200);
     }
 }

@@ -9,6 +9,7 @@ pub(super) fn beyond_the_neutral(check: &Check) -> Vec<String> {
     let observer = match check.observer {
         Observer::Unused => None,
         Observer::Improves => Some("(an observer verifies more)"),
+        Observer::Listed => Some("an observer or listBackends"),
         Observer::Required => Some("an observer"),
     };
     let needs = needs.map(|need| need.name());
@@ -22,6 +23,7 @@ pub(super) fn sentences(check: &Check) -> Vec<String> {
         Observer::Improves => {
             Some("an observer, to verify the cloud; without one the check only verifies responses")
         }
+        Observer::Listed => Some("an observer, to verify the cloud, or listBackends"),
         Observer::Required => Some("an observer, to verify the cloud"),
     };
     let needs = check.needs.iter().map(|need| sentence(*need));

@@ -51,10 +51,12 @@ pub(super) fn command_line(
     line.add("--timeout", own.timeout.map(shown));
     line.add("--budget", &args.budgets);
     line.changed("--time-scale", own.time_scale, default.time_scale);
-    let more = args.fail_on.iter().filter(|what| **what != FailOn::Must);
-    let names = more.filter_map(|what| Some(what.to_possible_value()?.get_name().to_owned()));
-    let names = names.collect::<Vec<_>>().join(",");
-    line.changed("--fail-on", names, String::new());
+    let more = (args.fail_on != FailOn::Must).then(|| args.fail_on.to_possible_value());
+    line.add(
+        "--fail-on",
+        more.flatten().map(|it| it.get_name().to_owned()),
+    );
+    line.switch("--allow-partial", args.allow_partial);
     line.switch("--fail-fast", own.fail_fast);
     line.switch("--no-cleanup", args.no_cleanup);
     Ok(line.0)

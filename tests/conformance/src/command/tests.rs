@@ -1,6 +1,7 @@
 use super::inputs::{DriverSource, RunInputs};
 use super::*;
 use crate::output::{Format, Output};
+use crate::report::FailurePolicy;
 use crate::settings::Profile;
 use clap::{CommandFactory as _, Parser};
 use std::time::Duration;
@@ -52,7 +53,11 @@ fn defaults_are_those_of_the_settings() {
     assert_eq!(settings.concurrency, defaults.concurrency);
     assert_eq!(settings.jobs, defaults.jobs);
     assert_eq!(settings.wait, defaults.wait);
-    assert_eq!(settings.policy, defaults.policy);
+    let partial = FailurePolicy {
+        partial: true,
+        ..defaults.policy
+    };
+    assert_eq!(settings.policy, partial);
     assert_eq!(settings.profile, None);
     assert!(settings.cleanup && !settings.fail_fast && !settings.verbose);
     assert_eq!(settings.time_scale.to_bits(), defaults.time_scale.to_bits());
@@ -63,7 +68,7 @@ fn every_flag_reaches_the_settings() {
     let args = "--url http://x --profile dryrun --only ens-02,drg --only CLB --skip ens-09 \
                 --repeat 3 --concurrency 4 --jobs 5 --seed 42 --timeout 3s --budget async=9s \
                 --budget total=99s --time-scale 0.5 --fail-on should --strict-known --fail-fast \
-                --no-cleanup --wait 7s --verbose";
+                --no-cleanup --wait 7s --verbose --allow-partial";
     let args = parse(&args.split(' ').collect::<Vec<_>>()).unwrap();
     let given = RunInputs::read(&args).unwrap();
     let settings = given.settings;

@@ -9,6 +9,7 @@ use crate::output::visible;
 use crate::sync::lock;
 use crate::transport::Transport;
 use std::collections::VecDeque;
+use std::io::Write as _;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -55,10 +56,10 @@ pub struct Exec {
     port: u16,
     /// Reserve the port, also while the driver restarts.
     _numbers: Numbers,
-    /// True if its output is that of this process, too: its standard error.
+    /// True if its output appears on this process' standard error.
     is_shown: bool,
     process: Mutex<Option<ProcessGroup>>,
-    output: Arc<Mutex<VecDeque<String>>>,
+    output: Arc<Mutex<VecDeque<(Instant, String)>>>,
     readers: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -71,7 +72,7 @@ impl Exec {
         Self::start_with(command, false)
     }
 
-    /// The same, but what the driver writes appears on this process' standard error, and is not kept.
+    /// The same, but what the driver writes appears on this process' standard error, too.
     ///
     /// # Errors
     /// [`ExecError`].
@@ -146,15 +147,23 @@ impl Exec {
 
     /// The last lines that the driver wrote.
     pub fn output(&self) -> Vec<String> {
-        lock(&self.output).iter().cloned().collect()
+        self.output_since(None)
+    }
+
+    /// Those that it wrote from this moment on.
+    pub(crate) fn output_since(&self, since: impl Into<Option<Instant>>) -> Vec<String> {
+        let since = since.into();
+        let lines = lock(&self.output);
+        let lines = lines
+            .iter()
+            .filter(|(at, _)| since.is_none_or(|since| *at >= since));
+        lines.map(|(_, line)| line.clone()).collect()
     }
 
     /// The state of the process and its last lines, for people.
     pub async fn last_output(&self) -> String {
         let state = if self.has_ended() {
-            // The pipes may still contain output.
-            let readers = std::mem::take(&mut *lock(&self.readers));
-            let _ = tokio::time::timeout(GRACE, futures::future::join_all(readers)).await;
+            self.read_to_end().await;
             self.state()
         } else {
             "its process is running".to_owned()
@@ -180,6 +189,13 @@ impl Exec {
     /// Stops the whole process group with SIGTERM, and with SIGKILL what has not ended after 2 s.
     pub async fn stop(&self) {
         self.end(true).await;
+        self.read_to_end().await;
+    }
+
+    /// The pipes of a process that has ended may still contain output.
+    async fn read_to_end(&self) {
+        let readers = std::mem::take(&mut *lock(&self.readers));
+        let _ = tokio::time::timeout(GRACE, futures::future::join_all(readers)).await;
     }
 
     async fn end(&self, gracefully: bool) {
@@ -197,28 +213,35 @@ impl Exec {
         if !is_free(self.port) {
             return Err(ExecError::PortInUse(self.port));
         }
-        let output = || match self.is_shown {
-            true => Stdio::from(std::io::stderr()),
-            false => Stdio::piped(),
-        };
         let port = self.port.to_string();
         let mut child = Command::new("sh")
             .arg("-c")
             .arg(self.command.replace("{port}", &port))
             .env("PORT", &port)
+            // In a pipe, Python would keep what is printed.
+            .env("PYTHONUNBUFFERED", "1")
             .stdin(Stdio::null())
-            .stdout(output())
-            .stderr(output())
+            // By pipes also if it is shown: a terminal that is closed would be an error of the driver.
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
             .map_err(start_error)?;
         let mut readers = lock(&self.readers);
         if let Some(stdout) = child.stdout.take() {
-            readers.push(tokio::spawn(keep(stdout, self.output.clone())));
+            readers.push(tokio::spawn(keep(
+                stdout,
+                self.output.clone(),
+                self.is_shown,
+            )));
         }
         if let Some(stderr) = child.stderr.take() {
-            readers.push(tokio::spawn(keep(stderr, self.output.clone())));
+            readers.push(tokio::spawn(keep(
+                stderr,
+                self.output.clone(),
+                self.is_shown,
+            )));
         }
         *lock(&self.process) = Some(ProcessGroup::of(child));
         Ok(())
@@ -226,7 +249,11 @@ impl Exec {
 }
 
 /// Keeps the last lines of an output, each up to [`MAX_LINE_LENGTH`].
-async fn keep(mut output: impl AsyncRead + Unpin, kept: Arc<Mutex<VecDeque<String>>>) {
+async fn keep(
+    mut output: impl AsyncRead + Unpin,
+    kept: Arc<Mutex<VecDeque<(Instant, String)>>>,
+    is_shown: bool,
+) {
     let mut chunk = vec![0; 8 << 10];
     let mut line = Vec::new();
     loop {
@@ -234,6 +261,10 @@ async fn keep(mut output: impl AsyncRead + Unpin, kept: Arc<Mutex<VecDeque<Strin
             Ok(0) | Err(_) => break,
             Ok(read) => read,
         };
+        if is_shown {
+            // Without a reader there is none to tell.
+            let _ = std::io::stderr().write_all(&chunk[..read]);
+        }
         for byte in &chunk[..read] {
             if *byte == b'\n' {
                 keep_line(&mut line, &kept);
@@ -247,11 +278,11 @@ async fn keep(mut output: impl AsyncRead + Unpin, kept: Arc<Mutex<VecDeque<Strin
     }
 }
 
-fn keep_line(line: &mut Vec<u8>, kept: &Mutex<VecDeque<String>>) {
+fn keep_line(line: &mut Vec<u8>, kept: &Mutex<VecDeque<(Instant, String)>>) {
     let text = String::from_utf8_lossy(line).trim_end().to_owned();
     line.clear();
     let mut kept = lock(kept);
-    kept.push_back(text);
+    kept.push_back((Instant::now(), text));
     while kept.len() > KEPT_LINES {
         kept.pop_front();
     }

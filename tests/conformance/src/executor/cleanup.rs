@@ -1,9 +1,10 @@
 //! Deletes the resources that the kit created, the last first, whatever the outcome of the check.
 
 use crate::call::{DriverReply, Status, WebhookCall};
+use crate::lab::cloud::STRANGERS_STAY;
 use crate::ledger::CreatedResource;
-use crate::observer::Observation;
-use crate::run::Run;
+use crate::observer::{Observation, Observer, ObserverError};
+use crate::run::{Run, StopReason};
 use futures::StreamExt as _;
 use lbcf_driver_sdk::webhook::{DeleteLoadBalancer, DeregisterBackend, StringMap};
 use serde_json::Value;
@@ -13,6 +14,8 @@ use tokio::time::Instant;
 
 /// The time limit of a whole cleanup.
 const TOTAL_LIMIT: Duration = Duration::from_secs(60);
+/// That of a run in which nothing could be created.
+const HOPELESS_LIMIT: Duration = Duration::from_secs(5);
 /// The default wait between two calls.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The number of calls in a row without a response that end a cleanup.
@@ -54,9 +57,13 @@ pub(super) async fn after(run: &Run, check: &'static str) {
 pub(super) async fn everything(run: &Run) {
     let mut made = run.ledger.all();
     made.reverse();
+    let limit = match run.stopped() {
+        Some(StopReason::Hopeless) => HOPELESS_LIMIT,
+        _ => TOTAL_LIMIT,
+    };
     let cleanup = Cleanup {
         run,
-        until: Instant::now() + TOTAL_LIMIT,
+        until: Instant::now() + limit,
         max_silent: MAX_SILENT.max(run.patience().silent_calls() + 1),
         stuck: AtomicUsize::new(0),
     };
@@ -73,10 +80,15 @@ pub(super) async fn left_behind(run: &Run, before: Option<&Observation>) -> Vec<
     let (Some(observer), Some(before)) = (&run.observer, before) else {
         return left;
     };
-    match observer.observe().await {
+    match without_strangers(run, observer, before).await {
         Ok(seen) => {
             for load_balancer in seen.since(before) {
                 let lb_info = serde_json::to_string(&load_balancer.lb_info).unwrap_or_default();
+                let strangers = run.strangers();
+                if strangers.were_seen() && strangers.is_unnamed(&load_balancer.lb_info) {
+                    continue;
+                }
+                drop(strangers);
                 if !left.iter().any(|line| line.contains(&lb_info)) {
                     let creator = creator(run, &load_balancer.lb_info);
                     left.push(format!(
@@ -91,6 +103,28 @@ pub(super) async fn left_behind(run: &Run, before: Option<&Observation>) -> Vec<
         }
     }
     left
+}
+
+/// The load balancers in the cloud, once the load balancers of others had the time to go.
+async fn without_strangers(
+    run: &Run,
+    observer: &Observer,
+    before: &Observation,
+) -> Result<Observation, ObserverError> {
+    let until = Instant::now() + STRANGERS_STAY;
+    loop {
+        let seen = observer.observe().await?;
+        let may_go = {
+            let mut strangers = run.strangers();
+            strangers.note(&seen);
+            let mut new = seen.since(before).into_iter();
+            !strangers.were_seen() && new.any(|it| strangers.is_unnamed(&it.lb_info))
+        };
+        if !may_go || Instant::now() >= until {
+            return Ok(seen);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
 }
 
 /// The check and the call whose response names this load balancer first, in parentheses.

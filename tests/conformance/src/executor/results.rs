@@ -15,6 +15,8 @@ pub(crate) struct FinishedCheck {
     pub(crate) notes: Vec<String>,
     pub(crate) response_only: bool,
     pub(crate) took: Duration,
+    /// The driver's output meanwhile, if the kit started it and the check failed.
+    pub(crate) written: String,
 }
 
 impl FinishedCheck {
@@ -25,6 +27,7 @@ impl FinishedCheck {
             notes: Vec::new(),
             response_only: false,
             took: Duration::ZERO,
+            written: String::new(),
         }
     }
 
@@ -158,7 +161,9 @@ fn complete(result: &mut CheckResult, finished: &FinishedCheck, failed: &[&str])
                 failure.got = shortened(failure.got);
                 result.status = Status::Failed;
                 result.reason = format!("expected {}; got {}", failure.expected, failure.got);
-                result.failure = Some(FailureReport::of(&failure, finished.check.typical));
+                let mut report = FailureReport::of(&failure, finished.check.typical);
+                report.driver_wrote.clone_from(&finished.written);
+                result.failure = Some(report);
             }
         }
     }

@@ -16,6 +16,8 @@ pub struct Findings {
     pub result: ProbeResult,
     /// The documented fields of its maps.
     pub maps: Maps,
+    /// The optional webhooks that respond, which features of the fixture name.
+    pub optional: Vec<&'static str>,
 }
 
 /// A URL without secrets.
@@ -97,8 +99,38 @@ pub(super) async fn probe(driver: &Transport, at_root: Option<&Transport>) -> Fi
             has_document: maps.is_some(),
         },
         maps: maps.unwrap_or_default(),
+        optional: optional(driver).await,
         ..Findings::default()
     }
+}
+
+/// Calls the optional webhooks about what does not exist.
+async fn optional(driver: &Transport) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    for (webhook, body) in [
+        (
+            "judgePodDeregister",
+            r#"{"notReadyPods":[],"dryRun":false}"#,
+        ),
+        (
+            "listBackends",
+            r#"{"recordID":"listBackends(0)","retryID":"0","lbInfo":{"lbID":"lb-doesnotexist"}}"#,
+        ),
+    ] {
+        let received = driver.send(&Request::post(webhook, body), TIMEOUT).await;
+        let received = received.ok().filter(|it| it.status == 200);
+        let body =
+            received.and_then(|it| serde_json::from_slice::<serde_json::Value>(&it.body).ok());
+        let body = body.unwrap_or_default();
+        // One that the driver does not have names itself, as those of the SDK do.
+        let lacks = body["msg"]
+            .as_str()
+            .is_some_and(|msg| msg.contains(webhook));
+        if body["succ"] == true || (body["status"].is_string() && !lacks) {
+            found.push(webhook);
+        }
+    }
+    found
 }
 
 /// The maps in the driver's OpenAPI document, if it has one.
@@ -194,6 +226,34 @@ mod tests {
             "{message}"
         );
         assert!(cloud.observe().load_balancers.is_empty());
+    }
+
+    #[tokio::test]
+    async fn optional_webhooks_are_found() {
+        let options = mock_driver::MockOptions::default();
+        let driver = mock_driver::ClbDriver::new(mock_driver::Cloud::empty(), options);
+        let mock = Transport::in_process(mock_driver::router(driver));
+        assert_eq!(
+            optional(&mock).await,
+            ["judgePodDeregister", "listBackends"]
+        );
+        for (status, body) in [
+            (404, ""),
+            (200, "<html>"),
+            (200, "{}"),
+            (
+                200,
+                r#"{"succ":false,"status":"Fail","msg":"there is no judgePodDeregister, and no listBackends"}"#,
+            ),
+        ] {
+            let status = StatusCode::from_u16(status).unwrap();
+            let router = Router::new().fallback(move || async move { (status, body) });
+            assert_eq!(
+                optional(&Transport::in_process(router)).await,
+                [""; 0],
+                "{body}"
+            );
+        }
     }
 
     #[tokio::test]

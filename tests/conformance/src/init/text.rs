@@ -28,7 +28,14 @@ pub(super) fn fixture(findings: &Findings) -> String {
             "@invalid@" => invalid(&mut file, empty_spec),
             "@unknown@" => file.line(2, &unknown_lb_info(&maps.lb_info)),
             "@parameters@" => map(&mut file, 6, r#"#- {weight: "50"}"#, &maps.parameters),
-            line => file.line(0, line),
+            // Named features are all that the driver has.
+            "  #- backend.pod" if !findings.optional.is_empty() => file.line(2, "- backend.pod"),
+            line => match line.strip_prefix("  #- ") {
+                Some(feature) if findings.optional.contains(&feature) => {
+                    file.line(2, &format!("- {feature}"));
+                }
+                _ => file.line(0, line),
+            },
         }
     }
     file.0

@@ -51,7 +51,13 @@ impl Lab {
                 run.patience().gave_up(webhook);
                 let expected = format!("{} done within the budget of {budget:?}", call.webhook());
                 let (took, calls) = (began.elapsed(), polls + 1);
-                let got = format!("still Running after {took:?} and {calls} calls");
+                let got = match reply.retry_delay() {
+                    Some(delay) if delay >= budget => format!(
+                        "Running with a minRetryDelayInSeconds of {} s, which is longer",
+                        delay.as_secs()
+                    ),
+                    _ => format!("still Running after {took:?} and {calls} calls"),
+                };
                 return Err(reply.failed(expected, got).hint(NEVER_ENDS));
             }
             tokio::time::sleep(wait).await;

@@ -9,6 +9,9 @@ use crate::outcome::{Blame as _, CheckError, CheckOutcome, Failure};
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::HashSet;
 
+const MAY_BE_LEFT: &str = "it is still there, and another creation has the same lbInfo: it may be an existing load \
+     balancer, which the driver does not delete";
+
 impl Lab {
     /// A load balancer from the fixture's first valid sample, not created yet.
     pub(crate) fn load_balancer(&self) -> LoadBalancer {
@@ -68,6 +71,19 @@ impl Lab {
         self.run.require("CLB-01")?;
         let created = self.created(self.load_balancer()).await;
         created.blocked_by("CLB-01")
+    }
+
+    /// Fails unless a load balancer that seems to be left was created by the driver: one that it has only adopted stays, and
+    /// has the same identity again.
+    ///
+    /// # Errors
+    /// [`CheckError::Skipped`], when it may exist otherwise.
+    pub(crate) async fn is_own(&self, lb: &LoadBalancer) -> CheckOutcome {
+        let again = self.created(lb.renewed(self.uid())).await;
+        if again.blocked_by("DLB-06")?.lb_info == lb.lb_info {
+            return Err(CheckError::Skipped(MAY_BE_LEFT.to_owned()));
+        }
+        Ok(())
     }
 
     /// The attributes with those of the fixture's `loadBalancer.update`.

@@ -77,7 +77,8 @@ impl Observer {
                 printed.map_err(|problem| self.error(problem))?.into()
             }
         };
-        serde_json::from_slice(&seen).map_err(|error| {
+        let mut json = serde_json::Deserializer::from_slice(&seen);
+        serde_path_to_error::deserialize(&mut json).map_err(|error| {
             self.error(format!(
                 "not {{\"loadBalancers\":[{{\"lbInfo\":{{}},\"attributes\":{{}},\"backends\":[{{\"addr\":\"\",\"parameters\":{{}}}}]}}]}}: {error}: {}", excerpt(&seen)
             ))

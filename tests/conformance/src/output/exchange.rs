@@ -1,7 +1,7 @@
 //! Converts exchanges and failures for the report.
 
 use super::curl::{curl_of, cut_body};
-use super::text::{SHOWN, shown, visible};
+use super::text::{shown, visible};
 use crate::exchange::{Exchange, NoResponse, Received, Sent};
 use crate::outcome::Failure;
 use crate::report::{ExchangeReport, FailureReport};
@@ -16,6 +16,8 @@ pub const REQUEST_KEPT: usize = 4 * 1024;
 pub const RESPONSE_KEPT: usize = 16 * 1024;
 
 /// The headers of a response that reports show: those that checks verify.
+/// The longest body of a response for people, in bytes.
+const BODY: usize = 600;
 const SHOWN_HEADERS: [&str; 5] = [
     "content-type",
     "content-length",
@@ -58,7 +60,7 @@ pub fn excerpt(outcome: &Result<Received, NoResponse>) -> String {
             let _ = write!(text, "\n{name}: {}", visible(&value));
         }
     }
-    let (body, left) = cut_body(&answer.body, SHOWN);
+    let (body, left) = cut_body(&answer.body, BODY);
     if answer.body.is_empty() {
         text.push_str("\n\n(no body)");
     } else {
@@ -78,6 +80,7 @@ impl FailureReport {
             expected: failure.expected.clone(),
             got: failure.got.clone(),
             likely_cause: failure.hint.clone().unwrap_or_else(|| typical.to_owned()),
+            driver_wrote: String::new(),
             curl: exchange.map(|exchange| curl_of(&exchange.sent)),
             answer: exchange.map(|exchange| excerpt(&exchange.outcome)),
         }

@@ -3,12 +3,13 @@
 pub(crate) mod layout;
 
 use super::Paint;
+use super::causes::causes;
 use super::format::Show;
 use super::parts::{about, by_group, driver, duration};
 use super::text::{glance, one_line, shown, visible};
 use crate::classification::Level;
 use crate::report::{
-    CheckResult, FailurePolicy, FailureReport, Outcome, Report, SkipKind, Status, Summary,
+    CheckResult, Exit, FailurePolicy, FailureReport, Outcome, Report, SkipKind, Status, Summary,
 };
 use layout::{Page, padded, plain};
 
@@ -27,6 +28,14 @@ pub(super) fn render(report: &Report, show: &Show) -> String {
         for result in results {
             check(&mut page, result, show.policy);
         }
+    }
+    for (index, (cause, ids)) in causes(report).into_iter().enumerate() {
+        if index == 0 {
+            page.title("Causes");
+        }
+        let text = format!("{} checks: {}", ids.len(), shown(&cause));
+        page.wrapped("  - ", "    ", &text, plain);
+        page.wrapped("    ", "    ", &one_line(&ids.join(", ")), Paint::faint);
     }
     let failures = report.results.iter();
     let failures = failures.filter(|r| r.status == Status::Failed && r.known.is_none());
@@ -203,12 +212,13 @@ fn ending(page: &mut Page, report: &Report, policy: FailurePolicy) {
         Outcome::Partial => Paint::doubtful,
         Outcome::Failure => Paint::bad,
     };
-    page.wrapped("", "  ", &summary(report), painted);
     if outcome != Outcome::Success || report.results.iter().any(|result| policy.fails(result)) {
         // On one line, for copying.
         let again = page.paint.faint("again:");
         page.line(format!("{again} {}", one_line(&report.reproduce)));
     }
+    // The last line, as it is the one that is read.
+    page.wrapped("", "  ", &summary(report, policy), painted);
 }
 
 fn named(report: &Report, which: impl Fn(&CheckResult) -> bool) -> Vec<String> {
@@ -221,7 +231,7 @@ fn named(report: &Report, which: impl Fn(&CheckResult) -> bool) -> Vec<String> {
 }
 
 /// Such as `failure in 12.3 s: 41 passed, 2 failed (1 MUST, 1 SHOULD), 66 skipped`.
-fn summary(report: &Report) -> String {
+fn summary(report: &Report, policy: FailurePolicy) -> String {
     let summary = &report.summary;
     let kinds = [
         (summary.failed_must, "MUST"),
@@ -239,6 +249,12 @@ fn summary(report: &Report) -> String {
         0 => String::new(),
         open => format!(" ({open} MUST not tested)"),
     };
+    let is_partial = Exit::of(report, policy) == Exit::Partial;
+    let code = if is_partial {
+        "; exit code 5, unless --allow-partial"
+    } else {
+        ""
+    };
     let outcome = summary.result.name();
     let observer = match report.observer_failures.len() {
         0 => String::new(),
@@ -252,7 +268,7 @@ fn summary(report: &Report) -> String {
         ..
     } = summary;
     format!(
-        "{outcome} in {}: {passed} passed, {failed} failed{kinds}, {skipped} skipped{open}{observer}",
+        "{outcome} in {}: {passed} passed, {failed} failed{kinds}, {skipped} skipped{open}{observer}{code}",
         duration(report.ms)
     )
 }

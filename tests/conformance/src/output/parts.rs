@@ -40,12 +40,15 @@ pub(super) fn features(report: &Report) -> Vec<&'static str> {
 
 impl FailureReport {
     /// The names and values of its short texts.
-    pub(super) fn texts(&self) -> [(&'static str, &str); 3] {
-        [
-            ("expected", &self.expected),
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let all = [
+            ("expected", &*self.expected),
             ("got", &self.got),
             ("likely cause", &self.likely_cause),
-        ]
+            ("driver wrote", &self.driver_wrote),
+        ];
+        let is_written = |(name, text): &(&str, &str)| *name != "driver wrote" || !text.is_empty();
+        all.into_iter().filter(is_written)
     }
 }
 

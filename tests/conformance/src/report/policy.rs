@@ -11,8 +11,6 @@ pub enum FailOn {
     Must,
     /// A failed SHOULD.
     Should,
-    /// The result *partial*: a MUST that applies to the driver was not tested, or is a known failure.
-    Partial,
 }
 
 /// Which results fail a run.
@@ -20,7 +18,7 @@ pub enum FailOn {
 pub struct FailurePolicy {
     /// True if a failed SHOULD fails the run: `--fail-on should`.
     pub should: bool,
-    /// True if the result *partial* fails the run, although no result does: `--fail-on partial`.
+    /// True if a MUST that could not be tested gives [`Exit::Partial`]: unless `--allow-partial`.
     pub partial: bool,
     /// True if a known failure that passed counts as a failure: `--strict-known`.
     pub strict_known: bool,
@@ -51,6 +49,13 @@ impl CheckResult {
     /// True if it passed although it is listed as a known failure.
     pub fn is_unexpected_pass(&self) -> bool {
         self.status == Status::Passed && self.known.is_some()
+    }
+
+    /// True if a MUST applies to the driver but could not be tested.
+    pub fn is_untested(&self) -> bool {
+        self.level == Level::Must
+            && self.status == Status::Skipped
+            && self.skip == Some(SkipKind::Missing)
     }
 
     /// True if the rule applies to the driver but was not tested.
@@ -113,6 +118,8 @@ pub enum Exit {
     Unreachable = 3,
     /// The checks passed, but resources are left behind.
     LeftBehind = 4,
+    /// No check failed, but a MUST could not be tested.
+    Partial = 5,
     /// The run was interrupted.
     Interrupted = 130,
 }
@@ -127,8 +134,8 @@ impl Exit {
     ///
     /// The first that applies: the run was interrupted; a result fails the run; the driver stopped
     /// responding; a MUST did not finish, because an incomplete run must not count as passed; the
-    /// observer failed, because checks were skipped for it; with `--fail-on partial`, the result is
-    /// *partial*; resources are left behind.
+    /// observer failed, because checks were skipped for it; resources are left behind; unless
+    /// `--allow-partial`, a MUST could not be tested, or none ran at all.
     ///
     /// ```
     /// assert_eq!(lbcf_conformance::report::Exit::Unreachable.code(), 3);
@@ -144,13 +151,21 @@ impl Exit {
             Self::Failed
         } else if !report.observer_failures.is_empty() {
             Self::Usage
-        } else if policy.partial && report.summary.result == Outcome::Partial {
-            Self::Failed
         } else if !report.left_behind.is_empty() {
             Self::LeftBehind
+        } else if policy.partial && report.is_partial() {
+            Self::Partial
         } else {
             Self::Passed
         }
+    }
+}
+
+impl Report {
+    /// True if a MUST could not be tested, or no check ran at all. What the user excluded does not count.
+    pub(crate) fn is_partial(&self) -> bool {
+        let ran = self.summary.passed + self.summary.failed;
+        ran == 0 || self.results.iter().any(CheckResult::is_untested)
     }
 }
 

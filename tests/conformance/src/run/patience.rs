@@ -13,6 +13,10 @@ const SILENT_AFTER: usize = 2;
 const SILENT_TIMEOUT: Duration = Duration::from_secs(1);
 /// By how much the budget of operations shrinks once those of another webhook never ended.
 const LESS: u32 = 9;
+/// The time for a run that creates nothing.
+pub(super) const HOPELESS: Duration = Duration::from_secs(45);
+/// The time that it has at least for what needs no load balancer.
+pub(super) const REST: Duration = Duration::from_secs(5);
 /// The number of checks in a row without a response that stop the run.
 pub(super) const TOO_MANY: usize = 5;
 

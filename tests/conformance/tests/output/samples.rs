@@ -151,6 +151,7 @@ pub(super) fn sample() -> Report {
               createLoadBalancer)"
             .to_owned(),
         likely_cause: String::new(),
+        driver_wrote: "panic: assignment to entry in nil map\ngoroutine 7 [running]:".to_owned(),
         curl: Some(
             "curl -isS 'http://127.0.0.1:8080/lbcf/createLoadBalancer' \\\n  \
              -H 'content-type: application/json' \\\n  \
@@ -188,6 +189,7 @@ pub(super) fn sample() -> Report {
         expected: "a response with a status, as every operation requires".to_owned(),
         got: "HTTP 500".to_owned(),
         likely_cause: String::new(),
+        driver_wrote: String::new(),
         curl: Some(
             "curl -isS 'http://127.0.0.1:8080/lbcf/deleteLoadBalancer' \\\n  \
              -H 'content-type: application/json' \\\n  \
@@ -223,6 +225,7 @@ pub(super) fn sample() -> Report {
                     expected: "status Succ, since the load balancer does not exist".to_owned(),
                     got: "status \"Fail\", msg \"no such load balancer\"".to_owned(),
                     likely_cause: String::new(),
+                    driver_wrote: String::new(),
                     curl: None,
                     answer: None,
                 },
@@ -297,6 +300,7 @@ pub(super) fn nasty() -> Report {
         expected: NASTY.to_owned(),
         got: NASTY.to_owned(),
         likely_cause: NASTY.to_owned(),
+        driver_wrote: String::new(),
         curl: Some(format!("curl {NASTY}")),
         answer: Some(NASTY.to_owned()),
     };
@@ -304,6 +308,7 @@ pub(super) fn nasty() -> Report {
         expected: long.clone(),
         got: long.clone(),
         likely_cause: String::new(),
+        driver_wrote: String::new(),
         curl: None,
         answer: Some(" ".repeat(100) + &long[..3_000]),
     };

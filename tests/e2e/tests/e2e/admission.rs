@@ -275,12 +275,20 @@ async fn u47_a_second_replica_serves_with_the_same_certificates() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d23_u10_in_a_dry_run_admission_with_self_signed_certificates_is_not_served() {
+async fn d23_d124_u10_in_a_dry_run_admission_with_self_signed_certificates_is_not_served() {
     let world = World::bare().await;
     let options = Options {
         dry_run: true,
         ..World::options()
     };
-    let _controller = world.start_admitting("dry", options).await;
+    let client = world.client_as("dry");
+    let controller = world.launch_admitting(client, options, Vec::new()).await;
+    until("it says why it is not ready", async || {
+        let problem = controller.health.ready().err()?;
+        problem
+            .contains("a dry run stores no certificate")
+            .then_some(())
+    })
+    .await;
     assert_eq!(world.cluster.requests().writes_by("dry"), 0);
 }

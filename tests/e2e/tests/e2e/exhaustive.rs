@@ -5,3 +5,4 @@ mod chaos;
 mod faults;
 mod killed;
 mod lost_responses;
+mod mutations;

@@ -19,13 +19,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The commands in the README that install the controller on a cluster.
+/// The commands in docs/install.md that install the controller on a cluster.
 fn commands() -> Vec<String> {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let blocks = readme.split("```sh\n").skip(1);
+    let document = fs::read_to_string(root().join("docs/install.md")).unwrap();
+    let blocks = document.split("```sh\n").skip(1);
     let mut blocks = blocks.filter_map(|rest| rest.split("```").next());
     let install = blocks.find(|block| block.contains("kubectl apply -k deploy/"));
-    let lines = install.expect("the README installs it").lines();
+    let lines = install.expect("the document installs it").lines();
     let lines = lines.map(str::trim).filter(|line| !line.is_empty());
     lines.map(str::to_owned).collect()
 }
@@ -90,7 +90,7 @@ fn elected(identity: &str) -> Options {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d49_in_the_order_of_the_readme_nothing_is_refused_once_the_controller_is_ready() {
+async fn d49_in_the_order_of_the_document_nothing_is_refused_once_the_controller_is_ready() {
     /// The number of writes after the controller is ready.
     const WRITES: usize = 50;
     if lbcf_e2e::needs_embedded("deploy/controller without an image") {
@@ -147,7 +147,7 @@ async fn d49_in_the_order_of_the_readme_nothing_is_refused_once_the_controller_i
                 other => panic!("this test does not know the command {other}"),
             }
         }
-        assert_eq!(replicas.len(), 2, "the README deploys the controller");
+        assert_eq!(replicas.len(), 2, "the document deploys the controller");
         until("objects are written afterwards", async || {
             (admitted.load(SeqCst) >= WRITES).then_some(())
         })

@@ -14,6 +14,7 @@ use mock_driver::{
 };
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
@@ -301,6 +302,165 @@ async fn the_page_shows_connections_and_a_backend_that_drains() {
         })
         .await;
     browser.close().await;
+}
+
+/// The picture of the page in documents. `UPDATE_PICTURES=1` takes it, with the words that it shows.
+const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pictures/page");
+const WORDS: &str = "[...document.querySelectorAll('h1, h2, nav a, thead th, #requests p.about, [role=switch]')] \
+    .map((it) => it.textContent.replace(/[0-9]+\\./, 'N.') + '\\n').join('')";
+const REQUESTS: &str = "#requests";
+
+/// Load balancers that forward, and a backend that answers with every request; both until they are dropped.
+struct Serving {
+    browser: Browser,
+    mock: MockServer,
+    _traffic: Traffic,
+}
+
+impl Serving {
+    /// Calls a webhook about a backend, which must succeed.
+    async fn call(&self, webhook: &str, addr: &str, weight: &str) {
+        let body = json!({
+            "recordID": format!("{webhook}({addr})"), "retryID": weight, "injectedInfo": null,
+            "lbInfo": {"lbID": "lb-1234", "lblID": "lbl-2234"},
+            "backendAddr": addr, "parameters": {"weight": weight},
+        });
+        let client = kube::Client::try_from(kube::Config::new(self.mock.url().parse().unwrap()));
+        let client = client.unwrap();
+        // While connections drain, it is `Running`.
+        until_is("it succeeds", true, async || {
+            let request = http::Request::post(format!("/{webhook}"));
+            let request = request.body(body.to_string().into_bytes()).unwrap();
+            let reply = client.request_text(request).await.unwrap();
+            reply.contains("Succ")
+        })
+        .await;
+    }
+
+    async fn until(&self, what: &str, condition: &str) {
+        let holds = async || self.browser.value(condition).await;
+        until_is(what, json!(true), holds).await;
+    }
+
+    /// Waits for words about a backend.
+    async fn until_words(&self, addr: &str, words: &str) {
+        let holds = |text: &str| {
+            text.lines()
+                .any(|it| it.starts_with(addr) && it.contains(words))
+        };
+        self.browser.until(REQUESTS, words, holds).await;
+    }
+
+    /// The requests that a backend has served, by the page's words.
+    async fn served(&self, addr: &str) -> u64 {
+        let text = self.browser.text(REQUESTS).await;
+        let line = text
+            .lines()
+            .find(|it| it.starts_with(addr) && it.contains(" served"));
+        let before = line.and_then(|it| it.split(" served").next()?.rsplit(' ').next());
+        before.and_then(|it| it.parse().ok()).unwrap_or_default()
+    }
+
+    async fn until_served(&self, addr: &str, count: u64) {
+        until_is("it has served more", true, async || {
+            self.served(addr).await > count
+        })
+        .await;
+    }
+}
+
+/// A switch sends requests, and a backend that is deregistered gets no more.
+#[tokio::test]
+async fn the_page_sends_requests_and_shows_what_a_change_does_to_them() {
+    let cloud = Cloud::with_samples();
+    let options = TrafficOptions {
+        drain_time: Duration::from_secs(600),
+        ..TrafficOptions::default()
+    };
+    let traffic = Traffic::start(&cloud, options);
+    let any_port = "127.0.0.1:0".parse().unwrap();
+    let mock = MockServer::start(cloud, any_port, MockOptions::default()).await;
+    let mock = mock.unwrap();
+    let wide = json!({"args": ["--window-size=1200,840", "--hide-scrollbars"]});
+    let Some(browser) = Browser::open(&mock.url(), wide).await else {
+        return;
+    };
+    let page = Serving {
+        browser,
+        mock,
+        _traffic: traffic,
+    };
+    let updates = std::env::var_os("UPDATE_PICTURES").is_some();
+    // A picture shows some more of the past.
+    let some = if updates { 300 } else { 20 };
+    let [first, second] = [pod().await, pod().await];
+    let is_on = "document.getElementById('load-25').getAttribute('aria-checked') === 'true'";
+    assert_eq!(page.browser.value(is_on).await, false, "by default");
+    page.browser.press("load-25").await;
+    page.until("the switch is on", is_on).await;
+    page.call("ensureBackend", &second, "50").await;
+    page.until_served(&second, some).await;
+    page.call("ensureBackend", &first, "50").await;
+    page.until_words(&first, "▲ registered with weight 50 at ")
+        .await;
+    page.until_served(&first, some).await;
+    page.call("ensureBackend", &first, "20").await;
+    page.until_words(&first, "◆ weight 50 to 20 at ").await;
+    page.until_served(&first, some + some / 2).await;
+    page.call("deregisterBackend", &first, "20").await;
+    page.until_words(&first, "▼ deregistered at ").await;
+    // The next but one that the page shows is of after the call.
+    for _ in 0..2 {
+        let of_second = page.served(&second).await;
+        page.until_served(&second, of_second).await;
+    }
+    let of_first = page.served(&first).await;
+    let of_second = page.served(&second).await;
+    page.until_served(&second, of_second + some).await;
+    assert_eq!(page.served(&first).await, of_first, "nothing new");
+    page.until_words(&first, ", 0 failed").await;
+    page.until_words("", " 0 without a complete response").await;
+    // Each row has a bar for some seconds.
+    let bars = "[...document.querySelectorAll('#requests .served')] \
+        .map((it) => it.getAttribute('d').split('M').length > 2).join() === 'true,true,false'";
+    page.until("both have bars", bars).await;
+    let words = "document.querySelector('#requests desc').textContent \
+        .endsWith('not served: 0 served, 0 failed. ')";
+    assert_eq!(page.browser.value(words).await, true);
+
+    let section = "document.querySelector('#requests').parentElement.scrollIntoView()";
+    page.browser.value(section).await;
+    page.browser.screenshot("requests").await;
+    let words = page.browser.value(WORDS).await;
+    let words = words.as_str().unwrap();
+    if updates {
+        let picture = format!("{PICTURE}.png");
+        page.browser.screenshot_at(Path::new(&picture)).await;
+        std::fs::write(format!("{PICTURE}.txt"), words).unwrap();
+    }
+    let shown = std::fs::read_to_string(format!("{PICTURE}.txt")).unwrap_or_default();
+    assert_eq!(
+        words, shown,
+        "docs/pictures/page.png shows others: UPDATE_PICTURES=1 cargo test -p lbcf-e2e page_sends"
+    );
+
+    page.call("deregisterBackend", &second, "50").await;
+    let failed =
+        "/not served: 0 served, [1-9]/.test(document.querySelector('#requests desc').textContent)";
+    page.until("what nothing serves is shown", failed).await;
+    page.browser.press("load-25").await;
+    page.until("the switch is off", &format!("!({is_on})"))
+        .await;
+    page.browser.close().await;
+}
+
+/// The address of a server that answers every request, until the test ends.
+async fn pod() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap().to_string();
+    let router = axum::Router::new().fallback(async || "hello");
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    addr
 }
 
 #[tokio::test]

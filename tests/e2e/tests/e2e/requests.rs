@@ -1,11 +1,14 @@
 //! All requests of the controller to the API server, with reads and events, counted where they arrive.
 
 use k8s_openapi::api::core::v1::Pod;
+use lbcf_controller::Options;
 use lbcf_controller::api::{BackendGroup, BackendRecord, Conditions, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{CONTROLLER, World, is_exhaustive, until};
 use local_cluster::{RequestCounts, RequestKey};
+use mock_driver::{FaultAction, FaultMatch, FaultRule, Glob};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 const RECORDS: &str = "lbcf.tkestack.io/backendrecords";
 const GROUPS: &str = "lbcf.tkestack.io/backendgroups";
@@ -121,6 +124,35 @@ async fn d119_pods_that_are_registered_together_are_read_in_pages() {
     let made = by_controller(&world.cluster.requests().since(&before));
     let count = |verb| made.get(&(verb, "pods".to_owned())).copied();
     assert_eq!((count("list"), count("get")), (Some(2), None), "{made:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d119_records_of_a_driver_that_takes_its_time_ask_for_their_own_addresses() {
+    const PODS: usize = 20;
+    let world = World::new().await;
+    world.create_pods(PODS).await;
+    // A call before the record exists names it instead of its uid. Such a call gets no answer.
+    let slow = FaultRule {
+        matches: FaultMatch {
+            record_id: Some(Glob::from("generateBackendAddr(*/*)")),
+            ..FaultMatch::default()
+        },
+        action: FaultAction::Hang,
+    };
+    world.cloud.faults().add(slow).unwrap();
+    let _controller = world.start(Options {
+        address_timeout: Duration::from_millis(1),
+        ..World::options()
+    });
+    world.create_driver().await;
+    world.create(&manifests::load_balancer(LB)).await;
+    until_created(&world).await;
+    let before = world.cluster.requests();
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    until_registered(&world, 20).await;
+    let made = by_controller(&world.cluster.requests().since(&before));
+    let written = ["create", "patch"].map(|verb| made[&(verb, RECORDS.to_owned())]);
+    assert_eq!(written, [20, 40], "{made:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,6 +8,7 @@ mod reasons;
 mod records;
 mod repeated;
 mod running;
+mod unreachable;
 
 use k8s_openapi::api::core::v1::Event;
 use lbcf_controller::Options;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::api::names::{FINALIZER_DRIVER, LABEL_BACKEND_GROUP};
+use crate::api::reasons::ReportReason;
 use crate::api::{BackendRecordSpec, Condition, PodBackendRecord, ServiceBackendRecord, StringMap};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
@@ -48,6 +49,7 @@ fn state(record: BackendRecord) -> RecordState {
         driver: Lookup::Found(Arc::new(driver)),
         neighbours: Vec::new(),
         is_deregistering: false,
+        paused_by: None,
         successor: None,
         successor_wait: Duration::ZERO,
         backend_is_available: true,
@@ -96,7 +98,7 @@ fn of_canary(name: &str) -> BackendRecord {
     record
 }
 
-fn with_conflict(mut record: BackendRecord, reason: &str) -> BackendRecord {
+fn with_conflict(mut record: BackendRecord, reason: &ReportReason) -> BackendRecord {
     let conflict = Condition {
         status: ConditionStatus::True,
         ..Condition::unmet(condition_types::PARAMETERS_CONFLICT, reason, "", Some(2))
@@ -122,6 +124,18 @@ fn action(state: &RecordState) -> String {
 /// A record that is registered in its present generation.
 fn rests(name: &str) -> BackendRecord {
     registered(record(name), Some(2))
+}
+
+#[test]
+fn d121_a_paused_record_that_needs_a_call_waits_and_one_at_rest_stays() {
+    let paused = |record: BackendRecord| RecordState {
+        paused_by: Some("BackendGroup ns/web".into()),
+        ..state(record)
+    };
+    let wait = RecordAction::Wait(RecordWait::Paused("BackendGroup ns/web".into()));
+    assert_eq!(decide(&paused(registered(record("a"), Some(1)))), wait);
+    assert_eq!(decide(&paused(deleting(rests("a")))), wait);
+    assert_eq!(decide(&paused(rests("a"))), RecordAction::AwaitChange);
 }
 
 #[test]
@@ -158,15 +172,15 @@ fn d41_a_record_whose_parameters_apply_is_ensured_once_and_so_is_one_whose_role_
         ensured_weight(&applies(plain.clone())).as_deref(),
         Some("50")
     );
-    let overridden = with_conflict(plain.clone(), "ParametersOverridden");
+    let overridden = with_conflict(plain.clone(), reasons::PARAMETERS_OVERRIDDEN);
     assert_eq!(ensured_weight(&applies(overridden)).as_deref(), Some("50"));
-    let applied = with_conflict(plain, "ParametersApply");
+    let applied = with_conflict(plain, reasons::PARAMETERS_APPLY);
     assert_eq!(ensured_weight(&applies(applied)), None);
 }
 
 #[test]
 fn d41_the_one_that_stays_is_ensured_again_when_the_other_is_gone() {
-    for reason in ["ParametersApply", "ParametersOverridden"] {
+    for reason in [reasons::PARAMETERS_APPLY, reasons::PARAMETERS_OVERRIDDEN] {
         let stays = with_conflict(rests("a"), reason);
         let leaving = with_neighbour(stays.clone(), deleting(of_canary("b")), true);
         assert_eq!(decide(&leaving), RecordAction::AwaitChange, "{reason}");

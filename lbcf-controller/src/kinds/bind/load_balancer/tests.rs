@@ -61,7 +61,9 @@ fn case() -> Case {
 impl Case {
     fn decide(&self) -> LoadBalancerAction {
         decide(&self.lb.state(Observations {
+            is_paused: false,
             driver: self.driver.clone(),
+            no_response: None,
             records: self.records,
             first_record: None,
             unreadable_records: self.unreadable_records,
@@ -107,7 +109,7 @@ fn entry(created: Condition) -> TargetLoadBalancerStatus {
 fn begun() -> TargetLoadBalancerStatus {
     entry(Condition::unmet(
         condition_types::CREATED,
-        "Creating",
+        reasons::CREATING,
         "",
         Some(1),
     ))
@@ -227,7 +229,12 @@ fn u7_one_that_was_never_begun_is_removed_and_one_that_was_begun_is_finished_fir
     assert_eq!(case().deleting().decide(), LoadBalancerAction::AwaitChange);
     let unknown = Condition {
         status: ConditionStatus::Unknown,
-        ..Condition::unmet(condition_types::CREATED, "DriverNotFound", "", Some(1))
+        ..Condition::unmet(
+            condition_types::CREATED,
+            reasons::DRIVER_NOT_FOUND,
+            "",
+            Some(1),
+        )
     };
     assert_eq!(
         case().with(entry(unknown)).deleting().decide(),
@@ -276,7 +283,7 @@ fn u29_a_stored_wait_applies_until_it_is_over_or_the_bind_changes() {
     let mut half = created();
     half.conditions.push(Condition::unmet(
         condition_types::READY,
-        "EnsureFailed",
+        reasons::ENSURE_FAILED,
         "",
         Some(2),
     ));

@@ -2,11 +2,12 @@
 
 use super::ManagedLoadBalancer;
 use super::reconcile::Reconciler;
-use crate::api::{Condition, LoadBalancerDriver, ObjectKey, StringMap, condition_types, reasons};
+use crate::api::reasons::{self, ReportReason};
+use crate::api::{Condition, LoadBalancerDriver, ObjectKey, StringMap, condition_types};
 use crate::cluster::EventType::{Normal, Warning};
 use crate::drivers::one_call::shared_fields;
 use crate::runtime::operation::{Incomplete, Operand, operate, retry_id};
-use crate::runtime::{Action, Error, OperationFailure};
+use crate::runtime::{Action, Error, OperationFailure, Reporter};
 use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::{CreateLoadBalancer, DeleteLoadBalancer, EnsureLoadBalancer};
 
@@ -14,7 +15,7 @@ use lbcf_driver_sdk::webhook::{CreateLoadBalancer, DeleteLoadBalancer, EnsureLoa
 struct RejectedCreation {
     /// Of the load balancer that has to be deleted; empty if that is not this object's.
     identity: StringMap,
-    event: &'static str,
+    event: &'static ReportReason,
     failure: OperationFailure,
 }
 
@@ -31,6 +32,7 @@ impl RejectedCreation {
                 reason,
                 message,
                 retry_delay: None,
+                is_unreceived: false,
             },
         }
     }
@@ -64,12 +66,22 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
             return Ok(Err(RejectedCreation::of_owner(&owner)));
         }
         let operand = self.operand();
-        let call = operate::<CreateLoadBalancer>(operand, driver, "CreateLoadBalancer", request);
-        let identity = self.state.identity(call.await?.lb_info.into());
+        let call =
+            operate::<CreateLoadBalancer>(operand, driver, reasons::CREATE_LOAD_BALANCER, request);
+        let called = call.await;
+        let is_received = match &called {
+            Err(Incomplete::NotCalled(_)) => false,
+            Err(Incomplete::Failed(failure)) => !failure.is_unreceived,
+            _ => true,
+        };
+        if is_received {
+            context.memory.note_creation(key, false);
+        }
+        let identity = self.state.identity(called?.lb_info.into());
         if let Some(message) = identity.excess("the load balancer's identity") {
             return Ok(Err(RejectedCreation {
                 identity,
-                event: "InvalidCreateLoadBalancer",
+                event: reasons::CREATE_LOAD_BALANCER.invalid,
                 failure: OperationFailure::invalid_response(message),
             }));
         }
@@ -93,16 +105,24 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
             }
             Ok(Ok(identity)) => {
                 let message = "Successfully created load balancer";
-                self.reporter
-                    .event(Normal, "SuccCreateLoadBalancer", message);
+                self.reporter.event(Normal, reasons::SUCC_CREATE, message);
                 self.note_ensured();
                 self.write_created(identity).await
+            }
+            Err(Incomplete::Failed(failure)) if self.is_unbegun(&failure) => {
+                self.fail_unbegun(failure).await
             }
             Err(incomplete) => {
                 let running = Some(self.creating());
                 self.conclude(incomplete, type_, reason, running).await
             }
         }
+    }
+
+    /// True if no driver has got a call since creating began.
+    fn is_unbegun(&self, failure: &OperationFailure) -> bool {
+        let Reporter { context, key, .. } = &self.reporter;
+        failure.is_unreceived && context.memory.is_creation_unreceived(key)
     }
 
     pub(super) async fn ensure(
@@ -112,12 +132,12 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
         let operand = self.operand();
-        let call = operate::<EnsureLoadBalancer>(operand, driver, "EnsureLoadBalancer", request);
+        let call =
+            operate::<EnsureLoadBalancer>(operand, driver, reasons::ENSURE_LOAD_BALANCER, request);
         match call.await {
             Ok(_) => {
                 let message = "Successfully ensured load balancer";
-                self.reporter
-                    .event(Normal, "SuccEnsureLoadBalancer", message);
+                self.reporter.event(Normal, reasons::SUCC_ENSURE, message);
                 self.note_ensured();
                 self.store(self.synced(self.lb.status())).await
             }
@@ -153,6 +173,10 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         let created = match self.call_create(driver, request).await {
             Ok(Ok(identity)) => return self.write_created(identity).await,
             Ok(Err(rejected)) => rejected.identity,
+            Err(Incomplete::Failed(failure)) if self.is_unbegun(&failure) => {
+                self.lb.remove(self.reporter.context).await?;
+                return Ok(Action::RequeueNow);
+            }
             Err(Incomplete::Failed(failure)) if failure.is_fail() => StringMap::default(),
             Err(incomplete) => {
                 let type_ = if L::IS_STATUS_DETAILED {
@@ -175,7 +199,8 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
         let operand = self.operand();
-        let call = operate::<DeleteLoadBalancer>(operand, driver, "DeleteLoadBalancer", request);
+        let call =
+            operate::<DeleteLoadBalancer>(operand, driver, reasons::DELETE_LOAD_BALANCER, request);
         match call.await {
             Ok(_) => {
                 self.lb.remove(self.reporter.context).await?;
@@ -196,7 +221,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         &self,
         incomplete: Incomplete,
         type_: &str,
-        reason_of_fail: &'static str,
+        reason_of_fail: &'static ReportReason,
         running: Option<Condition>,
     ) -> Result<Action, Error> {
         match &incomplete {

@@ -16,11 +16,15 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Observations {
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
+    /// Why the driver does not respond, if it did not when it was asked last.
+    pub no_response: Option<String>,
     /// The number of records that register something to it.
     pub records: usize,
     pub first_record: Option<ObjectKey>,
     /// True if there are records that cannot be parsed and might be this load balancer's.
     pub unreadable_records: bool,
+    /// True if no driver may be called for it.
+    pub is_paused: bool,
     /// When it is ensured again although its attributes are synced.
     pub due: Due,
     /// The time until a failed call is tried again.
@@ -81,7 +85,7 @@ pub(crate) struct LoadBalancerState {
     pub lb_info: StringMap,
     /// True if the driver has the desired attributes, as far as is known.
     pub is_synced: bool,
-    /// True if `deleteLoadBalancer` is called even if creating never began.
+    /// True if `deleteLoadBalancer` is called although this controller never began: the original may have.
     pub deletes_uncreated: bool,
     /// The time that it waits after a failure.
     pub retry_wait: Option<Duration>,
@@ -100,9 +104,14 @@ pub(crate) enum LoadBalancerAction {
     AwaitRecords,
     /// Wait until its driver can be parsed.
     AwaitDriver,
+    /// Wait until its annotation, which keeps drivers from being called, is gone.
+    AwaitResume,
     /// Wait until it is known whether records that cannot be parsed are this load balancer's.
     AwaitUnreadable,
     ReportDriverMissing,
+    /// The driver does not respond, for this reason. Nothing is begun with it, as its URL may be wrong: what no driver
+    /// ever got is deleted without it.
+    ReportNoResponse(String),
     /// Store the driver's finalizer, so that it is not deleted before the load balancer.
     ProtectDriver,
     /// The driver is being deleted, so that nothing is created with it.
@@ -153,7 +162,10 @@ fn decide_beginning(state: &LoadBalancerState) -> LoadBalancerAction {
         return LoadBalancerAction::AwaitDriver;
     };
     match DriverProtection::of(driver) {
-        DriverProtection::Stored => LoadBalancerAction::MarkCreating,
+        DriverProtection::Stored => match &state.observations.no_response {
+            Some(problem) => LoadBalancerAction::ReportNoResponse(problem.clone()),
+            None => LoadBalancerAction::MarkCreating,
+        },
         DriverProtection::Missing if state.observations.dry_run => LoadBalancerAction::MarkCreating,
         DriverProtection::Missing => LoadBalancerAction::ProtectDriver,
         DriverProtection::Ending => LoadBalancerAction::ReportDriverDeleting,
@@ -186,6 +198,9 @@ fn decide_deletion(state: &LoadBalancerState) -> LoadBalancerAction {
 
 /// The action instead of a call that is not possible now.
 fn blocked(state: &LoadBalancerState) -> Option<LoadBalancerAction> {
+    if state.observations.is_paused {
+        return Some(LoadBalancerAction::AwaitResume);
+    }
     match state.observations.driver {
         Lookup::Found(_) => state.retry_wait.map(LoadBalancerAction::Wait),
         Lookup::Unreadable => Some(LoadBalancerAction::AwaitDriver),

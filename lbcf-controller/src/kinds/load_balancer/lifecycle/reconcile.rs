@@ -2,9 +2,9 @@
 
 use super::ManagedLoadBalancer;
 use super::decide::{Creation, LoadBalancerAction, LoadBalancerState, Observations, decide};
-use crate::api::names::FINALIZER_LOAD_BALANCER;
+use crate::api::names::{FINALIZER_LOAD_BALANCER, is_paused};
 use crate::api::{ObjectExt, ObjectKey, TargetLoadBalancerStatus, reasons};
-use crate::cluster::{Regarding, Wait, WaitEvent};
+use crate::cluster::{Regarding, Wait, WaitEvent, paused};
 use crate::index::Lookup;
 use crate::runtime::driver_protection::protect;
 use crate::runtime::memory::period;
@@ -29,10 +29,13 @@ pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
         let conditions = &status.conditions;
         context.memory.retry_in(&key, stored, conditions, now)
     });
+    let driver = lb.driver().1;
     let observations = {
         let index = context.index();
         Observations {
-            driver: index.get(&lb.driver().1),
+            driver: index.get(&driver),
+            no_response: context.driver_health.no_response(&driver),
+            is_paused: is_paused(lb.object().meta()),
             records: index.records.count_of_load_balancer(&key),
             first_record: index.records.first_of_load_balancer(&key).cloned(),
             unreadable_records: index.records.has_unreadable(),
@@ -104,10 +107,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                     .await?;
                 Ok(Action::RequeueNow)
             }
-            LoadBalancerAction::MarkCreating => {
-                self.store(self.with_condition(lb.initial_status(), self.creating()))
-                    .await
-            }
+            LoadBalancerAction::MarkCreating => self.mark_creating().await,
             LoadBalancerAction::MarkDeleting => {
                 let mut status = lb.status();
                 status.deletion_timestamp = Some(format!("{:.0}", observations.now));
@@ -123,6 +123,9 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 let wait = driver_unreadable(&field, &driver);
                 self.wait(&wait).await
             }
+            LoadBalancerAction::AwaitResume => {
+                self.report(&paused(&self.reporter.key.to_string())).await
+            }
             LoadBalancerAction::AwaitUnreadable => {
                 let action = self.wait(&unreadable_record()).await?;
                 Ok(action.at_most(UNREADABLE_INTERVAL))
@@ -130,6 +133,9 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
             LoadBalancerAction::ReportDriverMissing => {
                 self.report_driver(reasons::DRIVER_NOT_FOUND, "not found")
                     .await
+            }
+            LoadBalancerAction::ReportNoResponse(problem) => {
+                self.report_no_response(&problem).await
             }
             LoadBalancerAction::ProtectDriver => {
                 protect(context, &lb.driver().1).await?;
@@ -149,6 +155,14 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
             | LoadBalancerAction::FinishCreating(_)
             | LoadBalancerAction::Delete(_) => Ok(Action::AwaitChange),
         }
+    }
+
+    async fn mark_creating(&self) -> Result<Action, Error> {
+        let status = self.with_condition(self.lb.initial_status(), self.creating());
+        let action = self.store(status).await?;
+        let Reporter { context, key, .. } = &self.reporter;
+        context.memory.note_creation(key, true);
+        Ok(action)
     }
 
     /// Nothing is to be done until the object changes or its period is over.

@@ -3,9 +3,9 @@
 use super::ManagedLoadBalancer;
 use super::decide::{Creation, LoadBalancerPhase};
 use super::reconcile::Reconciler;
+use crate::api::reasons::{self, ReportReason};
 use crate::api::{
     Condition, ConditionStatus, Conditions, StringMap, TargetLoadBalancerStatus, condition_types,
-    reasons,
 };
 use crate::cluster::Wait;
 use crate::runtime::{Action, Error, OperationFailure, Reporter};
@@ -15,15 +15,27 @@ use std::time::Duration;
 impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     pub(super) async fn report_driver(
         &self,
-        reason: &'static str,
+        reason: &'static ReportReason,
         problem: &str,
     ) -> Result<Action, Error> {
         let (field, driver) = self.lb.driver();
         let wait = self
             .reporter
             .driver_wait((&field, &driver), reason, problem);
-        self.write_wait(&wait).await?;
-        Ok(self.reporter.wait_event(&wait))
+        self.report(&wait).await
+    }
+
+    pub(super) async fn report_no_response(&self, problem: &str) -> Result<Action, Error> {
+        let (field, driver) = self.lb.driver();
+        let problem = format!("LoadBalancerDriver {driver} does not respond: {problem}");
+        let failure = OperationFailure::unreceived(format!("{field}: {problem}"));
+        self.fail_unbegun(failure).await
+    }
+
+    /// Reports a wait at once.
+    pub(super) async fn report(&self, wait: &Wait) -> Result<Action, Error> {
+        self.write_wait(wait).await?;
+        Ok(self.reporter.wait_event(wait))
     }
 
     /// The condition is written again at most once in the status interval, because the message may have a
@@ -112,7 +124,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     pub(super) async fn fail(
         &self,
         type_: &str,
-        reason_of_fail: &'static str,
+        reason_of_fail: &'static ReportReason,
         failure: OperationFailure,
     ) -> Result<Action, Error> {
         let reason = match failure.reason {
@@ -120,6 +132,21 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
             reason => reason,
         };
         let failed = self.unmet(type_, reason, &failure.message);
+        self.fail_with(failed, failure).await
+    }
+
+    /// Sets the condition that creating has not begun, as no driver got the call: then it is deleted without one.
+    pub(super) async fn fail_unbegun(&self, failure: OperationFailure) -> Result<Action, Error> {
+        let failed = self.unmet(condition_types::CREATED, failure.reason, &failure.message);
+        let failed = failed.with_status(ConditionStatus::Unknown);
+        self.fail_with(failed, failure).await
+    }
+
+    async fn fail_with(
+        &self,
+        failed: Condition,
+        failure: OperationFailure,
+    ) -> Result<Action, Error> {
         let mut status = self.with_condition(self.lb.status(), failed);
         let error: Error = match failure.retry_delay {
             _ if !L::IS_STATUS_DETAILED => failure.into(),
@@ -143,7 +170,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         self.unmet(condition_types::CREATED, reasons::CREATING, message)
     }
 
-    pub(super) fn unmet(&self, type_: &str, reason: &str, message: &str) -> Condition {
+    pub(super) fn unmet(&self, type_: &str, reason: &ReportReason, message: &str) -> Condition {
         Condition::unmet(type_, reason, message, self.generation())
     }
 

@@ -12,14 +12,14 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response, StatusCode};
 use axum::routing::get;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::ByteString;
 use kube::Client;
 use serde_json::json;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
@@ -389,4 +389,31 @@ async fn files_that_cannot_be_served_are_reported_at_the_start() {
         error.contains("not the key of the certificate in"),
         "{error}"
     );
+}
+
+/// The seconds by which the clock of one test is ahead.
+static AHEAD: AtomicI64 = AtomicI64::new(0);
+
+fn clock_ahead() -> Timestamp {
+    Timestamp::now() + SignedDuration::from_secs(AHEAD.load(Ordering::SeqCst))
+}
+
+#[tokio::test]
+async fn d124_a_server_whose_certificate_has_expired_is_not_ready_until_there_is_another_one() {
+    let directory = Directory::new();
+    directory.write(&first(Timestamp::now()));
+    let cluster = Cluster::new().await;
+    let mut server = Server::new(cluster.0.client_as("replica"), files(&directory), None);
+    server.clock = clock_ahead;
+    let mut server = Running::start_server(server, Duration::from_millis(20));
+    server.wait_until_ready().await;
+    AHEAD.store(days(400).as_secs(), Ordering::SeqCst);
+    let is_named = |state: &Result<(), String>| {
+        let problem = state.as_ref().err();
+        problem.is_some_and(|it| it.starts_with("the certificate was valid until "))
+    };
+    server.wait_until(is_named).await;
+    directory.write(&first(clock_ahead()));
+    server.wait_until_ready().await;
+    server.stop().await;
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::api::ObjectKey;
+use crate::api::reasons;
 use crate::cluster::WriteError;
 use crate::runtime::outcome::OperationFailure;
 
@@ -13,9 +14,10 @@ fn unlimited(_: &RequestKey) -> ConcurrencyLimits {
 
 fn failed(retry_delay: Option<Duration>) -> Result<Action, Error> {
     Err(Error::Operation(OperationFailure {
-        reason: "OperationFailed",
+        reason: reasons::OPERATION_FAILED,
         message: String::new(),
         retry_delay,
+        is_unreceived: false,
     }))
 }
 
@@ -58,6 +60,9 @@ fn b136_d22_failures_wait_longer_each_time_and_a_success_resets_them() {
     state.add(Request::normal(key("a")), now);
     for seconds in [10, 20, 40] {
         assert_eq!(state.take(now, &unlimited), Some(key("a")));
+        // What fails is the step after another one.
+        state.done(key("a"), &Ok(Action::RequeueNow), now, 0.0);
+        assert_eq!(state.take(now, &unlimited), Some(key("a")));
         state.done(key("a"), &failed(None), now, 0.0);
         assert_eq!(state.next_due(), Some(now + Duration::from_secs(seconds)));
         now += Duration::from_secs(seconds);
@@ -90,9 +95,10 @@ fn d116_what_only_a_change_of_the_object_ends_waits_for_the_longest_time_and_a_c
     let (mut state, now) = (state(), Instant::now());
     let invalid = |retry_delay| {
         Err(Error::Operation(OperationFailure {
-            reason: "InvalidArgument",
+            reason: reasons::INVALID_ARGUMENT,
             message: String::new(),
             retry_delay,
+            is_unreceived: false,
         }))
     };
     let longest = Duration::from_secs(120);
@@ -119,9 +125,10 @@ fn d51_requests_that_back_off_become_due_and_those_with_a_drivers_delay_do_not()
     let asked = Duration::from_secs(300);
     let stored = || {
         let failure = OperationFailure {
-            reason: "CreateFailed",
+            reason: reasons::CREATE_FAILED,
             message: String::new(),
             retry_delay: None,
+            is_unreceived: false,
         };
         Err(Error::BackingOff(failure, Duration::from_secs(100)))
     };

@@ -83,6 +83,16 @@ fn port_of(sent: &Value) -> i64 {
     sent["port"]["port"].as_i64().unwrap_or_default()
 }
 
+/// The same number of the other protocol.
+pub(super) fn to_udp(sent: &mut Value) {
+    sent["port"]["protocol"] = json!("UDP");
+    let port = port_of(sent);
+    let ports = sent.pointer_mut("/pod/spec/containers/0/ports");
+    if let Some(ports) = ports.and_then(Value::as_array_mut) {
+        ports.push(json!({"containerPort": port, "protocol": "UDP"}));
+    }
+}
+
 fn set_port(sent: &mut Value, port: i64) {
     sent["port"]["port"] = json!(port);
     sent["port"]["portNumber"] = json!(port);

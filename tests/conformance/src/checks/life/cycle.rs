@@ -147,14 +147,14 @@ impl LifeCycle<'_> {
     /// [`each`](Self::each) for a call that has to return the same result each time.
     async fn same<T, F>(&self, call: impl Fn() -> F, field: &str) -> CheckOutcome<T>
     where
-        T: PartialEq + std::fmt::Debug,
+        T: PartialEq + serde::Serialize,
         F: Future<Output = CheckOutcome<T>>,
     {
         let (first, second) = self.results(call).await?;
         match second {
             Some(second) if second != first => {
-                let expected = format!("{field} of the first call, {first:?}");
-                Err(Failure::new(expected, format!("{second:?}")).into())
+                let expected = format!("{field} of the first call, {}", json(&first));
+                Err(Failure::new(expected, json(&second)).into())
             }
             _ => Ok(first),
         }

@@ -1,5 +1,5 @@
 use super::*;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::net::TcpListener;
 
 /// How long anything may take.
@@ -206,6 +206,6 @@ async fn output_takes_little_room() {
     let kept = Mutex::default();
     let endless = std::io::Cursor::new(vec![b'x'; 1 << 20]);
     let kept = Arc::new(kept);
-    keep(endless, kept.clone()).await;
-    assert_eq!(lock(&kept)[0].len(), MAX_LINE_LENGTH);
+    keep(endless, kept.clone(), false).await;
+    assert_eq!(lock(&kept)[0].1.len(), MAX_LINE_LENGTH);
 }

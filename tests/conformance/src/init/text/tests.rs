@@ -90,6 +90,10 @@ fn variants() -> Vec<Findings> {
                     url,
                     result: result.clone(),
                     maps: maps.clone(),
+                    optional: match &result {
+                        ProbeResult::Probed { .. } => vec!["listBackends"],
+                        _ => Vec::new(),
+                    },
                 });
             }
         }
@@ -105,6 +109,10 @@ fn the_unchanged_file_only_contains_known_values() {
             digest: fixture.digest.clone(),
             ..Fixture::default()
         };
+        if !findings.optional.is_empty() {
+            let features = [Feature::PodBackends, Feature::ListBackends];
+            nothing.features = Some(features.into());
+        }
         if let Some(url) = findings.url.filter(|url| !url.is_cut) {
             nothing.endpoint.url = Some(url.shown);
         }

@@ -53,7 +53,7 @@ fn answers_are_shown_with_what_matters_of_them() {
     let odd = excerpt(&Ok(received(799, &[], b"\x1b[2J\xff")));
     assert_eq!(odd, "HTTP 799\n\n\\x1b[2J\u{fffd}");
     let long = excerpt(&Ok(received(200, &[], &[b'x'; 1 << 20])));
-    assert!(long.ends_with("x… (1046528 more bytes)"));
+    assert!(long.ends_with("x… (1047976 more bytes)"));
     assert_eq!(
         excerpt(&Err(NoResponse::Closed("reset\u{7}".to_owned()))),
         "no response: the connection closed before the response: reset\\x07"

@@ -3,6 +3,7 @@
 //! behind, also where everything is deleted before it starts.
 
 use crate::concurrently::run_concurrently;
+use crate::points::{ATTEMPTS, UNDISTURBED_RUNS, common, is_batched};
 use crate::scenario::{Scenario, delete_everything};
 use lbcf_controller::api::Bind;
 use lbcf_e2e::manifests::{BIND, NAMESPACE};
@@ -14,12 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::JoinHandle;
 
-/// The number of undisturbed runs from which the kill points are taken.
-const UNDISTURBED_RUNS: usize = 3;
-/// The number of runs in which a kill point has to be reached.
-const ATTEMPTS: usize = 5;
 /// The number of kill points of a scenario in the normal run; see [`sample`].
-const SAMPLE: usize = 10;
+const SAMPLE: usize = 3;
 
 /// When the controller is killed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,17 +144,8 @@ fn kill_at_webhook(
 /// What is stored before a write is what is stored after the write or call before it, and what is after a response is what is
 /// when the call was received and completed: of these, only the first of each target is a point of its own.
 fn kill_points(runs: &[RunCounts]) -> Vec<(KillPoint, AfterKill)> {
-    let common = |counts_of: fn(&RunCounts) -> &BTreeMap<String, usize>| {
-        let least = |name: &String| {
-            let counts = runs.iter().map(|run| counts_of(run).get(name));
-            counts.map(|count| count.copied().unwrap_or(0)).min()
-        };
-        let names = counts_of(&runs[0]).keys();
-        names
-            .flat_map(|name| (0..least(name).unwrap_or(0)).map(|nth| (name.clone(), nth)))
-            .collect::<Vec<_>>()
-    };
-    let (writes, webhooks) = (common(|run| &run.writes), common(|run| &run.webhooks));
+    let writes = common(runs.iter().map(|run| &run.writes));
+    let webhooks = common(runs.iter().map(|run| &run.webhooks));
     let write = |moment| {
         move |(target, nth)| {
             KillPoint::Write(WritePoint {
@@ -183,21 +171,6 @@ fn kill_points(runs: &[RunCounts]) -> Vec<(KillPoint, AfterKill)> {
         .chain(webhooks.iter().cloned().map(received))
         .map(|point| (point, AfterKill::DeleteEverything));
     continuing.chain(deleting).collect()
-}
-
-/// Whether the point is a repeated write of counts, or of a wait: of a load balancer after `creating` and `created`, and of the
-/// records of a cancel after three are registered and one drains.
-/// They are batched by time, so that a run on a machine that is less busy than in the undisturbed runs makes fewer.
-fn is_batched(scenario: Scenario, point: &KillPoint) -> bool {
-    let KillPoint::Write(write) = point else {
-        return false;
-    };
-    match &*write.target {
-        "PATCH backendgroups/status" | "PATCH binds/status" => write.nth > 0,
-        "PATCH loadbalancers/status" => write.nth > 1,
-        "PATCH backendrecords/status" => scenario == Scenario::Cancel && write.nth > 3,
-        _ => false,
-    }
 }
 
 async fn kill_everywhere(scenario: Scenario, least_writes: usize, least_webhooks: usize) {
@@ -227,10 +200,9 @@ async fn kill_everywhere(scenario: Scenario, least_writes: usize, least_webhooks
                 return;
             }
         }
-        assert!(
-            is_batched(scenario, &point),
-            "{point:?} was not reached in {ATTEMPTS} runs"
-        );
+        let is_batched =
+            matches!(&point, KillPoint::Write(at) if is_batched(scenario, &at.target, at.nth));
+        assert!(is_batched, "{point:?} was not reached in {ATTEMPTS} runs");
     })
     .await;
 }

@@ -31,7 +31,7 @@ async fn a_write_whose_response_is_lost_costs_no_second_call() {
     let writes = WRITES
         .into_iter()
         .flat_map(|(resource, writes)| (0..writes).map(move |number| (resource, number)));
-    let writes = sample("lost responses", writes, 10);
+    let writes = sample("lost responses", writes, 3);
     run_concurrently(writes, |(resource, number)| async move {
         let mut world = World::new().await;
         let proxy = world.start_proxy().await;

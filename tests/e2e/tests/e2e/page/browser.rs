@@ -97,9 +97,14 @@ impl Browser {
     /// Keeps a picture of the window for people, in the target folder.
     pub(super) async fn screenshot(&self, name: &str) {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
-        std::fs::create_dir_all(&folder).unwrap();
+        self.screenshot_at(&folder.join(format!("{name}.png")))
+            .await;
+    }
+
+    pub(super) async fn screenshot_at(&self, path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         let png = self.client.screenshot().await.unwrap();
-        std::fs::write(folder.join(format!("{name}.png")), png).unwrap();
+        std::fs::write(path, png).unwrap();
     }
 
     pub(super) async fn close(self) {

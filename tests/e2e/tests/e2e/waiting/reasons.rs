@@ -58,7 +58,8 @@ async fn d116_what_the_driver_will_not_accept_waits_until_it_is_changed() {
         (creations(&proxy, "failing").len() > 4).then_some(())
     })
     .await;
-    assert_eq!(creations(&proxy, "wrong").len(), 1);
+    let calls = creations(&proxy, "wrong");
+    assert_eq!(calls.len(), 1, "{calls:?} {:?}", world.cluster.requests());
 
     let corrected = json!({"spec": {"attributes": {"name": "right"}}});
     world

@@ -1,3 +1,0 @@
-module example.com/lbcf-driver
-
-go 1.23
