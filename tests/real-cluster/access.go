@@ -26,13 +26,23 @@ type access struct {
 	admin, manager string
 }
 
-// newAccess reserves a free loopback port and makes tokens and the key that signs those of ServiceAccounts.
+// newAccess takes the port, the tokens and the key of an earlier start in this folder, or reserves a free loopback port and
+// makes tokens and the key that signs those of ServiceAccounts.
 func newAccess(folder string) (*access, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	a := &access{folder: folder}
+	if stored, err := os.ReadFile(a.endpoint()); err == nil {
+		var address string
+		if _, err := fmt.Sscan(string(stored), &address, &a.admin, &a.manager); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.endpoint(), err)
+		}
+		a.listener, err = net.Listen("tcp", address)
+		return a, err
+	}
+	var err error
+	if a.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	a := &access{folder: folder, listener: listener, admin: rand.Text(), manager: rand.Text()}
+	a.admin, a.manager = rand.Text(), rand.Text()
 	tokens := a.admin + ",admin,admin,system:masters\n" + a.manager + ",system:kube-controller-manager,manager\n"
 	if err := os.WriteFile(a.tokens(), []byte(tokens), 0o600); err != nil {
 		return nil, err
@@ -45,9 +55,14 @@ func newAccess(folder string) (*access, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a, keyutil.WriteKey(a.signingKey(), text)
+	if err := keyutil.WriteKey(a.signingKey(), text); err != nil {
+		return nil, err
+	}
+	// The last file: with it, all others are there.
+	return a, os.WriteFile(a.endpoint(), fmt.Appendln(nil, a.listener.Addr(), a.admin, a.manager), 0o600)
 }
 
+func (a *access) endpoint() string   { return filepath.Join(a.folder, "endpoint") }
 func (a *access) tokens() string     { return filepath.Join(a.folder, "tokens.csv") }
 func (a *access) signingKey() string { return filepath.Join(a.folder, "service-accounts.key") }
 

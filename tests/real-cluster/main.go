@@ -17,7 +17,7 @@ import (
 )
 
 type settings struct {
-	kubeconfig        string
+	kubeconfig, data  string
 	nodes             int
 	controllers, logs bool
 }
@@ -26,6 +26,7 @@ func main() {
 	var given settings
 	flags := flag.NewFlagSet("real-cluster", flag.ContinueOnError)
 	flags.StringVar(&given.kubeconfig, "kubeconfig", "", "`file` for the kubeconfig, complete when the cluster is ready, removed at the end (default: stdout)")
+	flags.StringVar(&given.data, "data", "", "`folder` that survives the end, in which a later start finds the cluster as it was (default: a temporary one)")
 	flags.IntVar(&given.nodes, "nodes", 0, "`number` of simulated nodes, which run all pods; 0 for tests that are the kubelet themselves")
 	flags.BoolVar(&given.controllers, "controllers", true, "run the controller manager; without it, pods need no ServiceAccount")
 	flags.BoolVar(&given.logs, "logs", false, "print the logs of Kubernetes' components on stderr")
@@ -53,11 +54,17 @@ func run(ctx context.Context, given settings) error {
 	if !given.logs {
 		silence()
 	}
-	folder, err := os.MkdirTemp("", "real-cluster-")
-	if err != nil {
+	folder := given.data
+	if folder == "" {
+		temporary, err := os.MkdirTemp("", "real-cluster-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(temporary)
+		folder = temporary
+	} else if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
 	parts, ctx := startingIn(ctx)
 
 	etcd, err := startEtcd(filepath.Join(folder, "etcd"))

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 )
 
@@ -35,12 +36,14 @@ type nodes struct {
 	names  []string
 	// The pods that were bound and those that were started, to choose the next node and address.
 	bound, started int
-	// What each pod's readiness was last made from: a user's own change of the condition stays until that changes.
-	applied map[types.UID]readiness
+	// What each pod's readiness was last made from, by namespace and name: a user's own change of the condition stays until that
+	// changes.
+	applied map[string]readiness
 }
 
 // readiness is what a pod's condition follows from.
 type readiness struct {
+	pod               types.UID
 	containers, gates bool
 }
 
@@ -49,7 +52,7 @@ func readinessOf(pod *corev1.Pod) readiness {
 	for _, gate := range pod.Spec.ReadinessGates {
 		gates = gates && isTrue(&pod.Status, gate.ConditionType)
 	}
-	return readiness{containers: pod.Annotations[readyAnnotation] != "false", gates: gates}
+	return readiness{pod: pod.UID, containers: pod.Annotations[readyAnnotation] != "false", gates: gates}
 }
 
 func runNodes(ctx context.Context, a *access, count int) error {
@@ -57,7 +60,7 @@ func runNodes(ctx context.Context, a *access, count int) error {
 	if err != nil {
 		return err
 	}
-	n := &nodes{client: client, applied: map[types.UID]readiness{}}
+	n := &nodes{client: client, applied: map[string]readiness{}}
 	for i := range count {
 		name := fmt.Sprintf("node-%d", i+1)
 		n.names = append(n.names, name)
@@ -67,19 +70,23 @@ func runNodes(ctx context.Context, a *access, count int) error {
 	}
 	// Each pod is looked at again every second, which retries what failed.
 	factory := informers.NewSharedInformerFactory(client, time.Second)
-	_, err = factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(pod any) { n.report(n.sync(ctx, pod.(*corev1.Pod))) },
-		UpdateFunc: func(_, pod any) { n.report(n.sync(ctx, pod.(*corev1.Pod))) },
-		DeleteFunc: func(deleted any) {
-			if pod, ok := deleted.(*corev1.Pod); ok {
-				delete(n.applied, pod.UID)
-			}
-		},
+	pods := factory.Core().V1().Pods().Informer()
+	// By name, so that a pod that changes often is looked at once, as it is then.
+	queue := workqueue.NewTyped[cache.ObjectName]()
+	add := func(pod any) {
+		if name, err := cache.DeletionHandlingObjectToName(pod); err == nil {
+			queue.Add(name)
+		}
+	}
+	_, err = pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: add, UpdateFunc: func(_, pod any) { add(pod) }, DeleteFunc: add,
 	})
 	if err != nil {
 		return err
 	}
 	factory.Start(ctx.Done())
+	go n.work(ctx, queue, pods.GetStore())
+	context.AfterFunc(ctx, queue.ShutDown)
 	for ctx.Err() == nil {
 		for _, name := range n.names {
 			n.report(n.renew(ctx, name))
@@ -90,6 +97,23 @@ func runNodes(ctx context.Context, a *access, count int) error {
 		}
 	}
 	return nil
+}
+
+func (n *nodes) work(ctx context.Context, queue workqueue.TypedInterface[cache.ObjectName], pods cache.Store) {
+	for {
+		name, ends := queue.Get()
+		if ends {
+			return
+		}
+		pod, exists, err := pods.GetByKey(name.String())
+		if err == nil && exists {
+			err = n.sync(ctx, name.String(), pod.(*corev1.Pod))
+		} else {
+			delete(n.applied, name.String())
+		}
+		n.report(err)
+		queue.Done(name)
+	}
 }
 
 // report prints what failed, which is tried again; conflicts and absent pods only show that the view was old.
@@ -109,6 +133,10 @@ func (n *nodes) create(ctx context.Context, name, address string) error {
 		corev1.LabelHostname: name, corev1.LabelOSStable: "linux",
 	}}}
 	created, err := n.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		// From an earlier start, as are pods.
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -146,7 +174,7 @@ func (n *nodes) renew(ctx context.Context, name string) error {
 }
 
 // sync takes a pod one step on.
-func (n *nodes) sync(ctx context.Context, pod *corev1.Pod) error {
+func (n *nodes) sync(ctx context.Context, name string, pod *corev1.Pod) error {
 	pods := n.client.CoreV1().Pods(pod.Namespace)
 	switch {
 	case pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && len(pod.Spec.SchedulingGates) == 0:
@@ -164,7 +192,7 @@ func (n *nodes) sync(ctx context.Context, pod *corev1.Pod) error {
 		return pods.Delete(ctx, pod.Name, *now)
 	}
 	wanted := readinessOf(pod)
-	if pod.Status.Phase != corev1.PodPending && n.applied[pod.UID] == wanted {
+	if pod.Status.Phase != corev1.PodPending && n.applied[name] == wanted {
 		return nil
 	}
 	changed := pod.DeepCopy()
@@ -174,7 +202,7 @@ func (n *nodes) sync(ctx context.Context, pod *corev1.Pod) error {
 	setReadiness(&changed.Status, wanted)
 	_, err := pods.UpdateStatus(ctx, changed, metav1.UpdateOptions{})
 	if err == nil {
-		n.applied[pod.UID] = wanted
+		n.applied[name] = wanted
 	}
 	return err
 }

@@ -115,10 +115,14 @@ fn shell(folder: &Path, lines: &str) -> Command {
 }
 
 /// Runs these commands, but at free ports of load balancer and mock, and compares the lines of output that a document
-/// shows below one; returns the output of all that end. Prints what it took until the load balancer responded, which is
-/// no assertion: machines differ.
-pub(super) fn follow(commands: &[&str], project: &TempFile, prepare: fn(&Path)) -> String {
-    let numbers = Numbers::of_this_machine();
+/// shows below one; returns the output of all that end. The numbers reserve the ports, which the project has from then on.
+/// Prints what it took until the load balancer responded, which is no assertion: machines differ.
+pub(super) fn follow(
+    commands: &[&str],
+    project: &TempFile,
+    numbers: &Numbers,
+    prepare: fn(&Path),
+) -> String {
     let [port, mock] = [0, 1].map(|nth| numbers.take(0, nth).to_string());
     let mut folder = project.path().parent().unwrap().to_owned();
     let kubeconfig = folder.join("kubeconfig").to_string_lossy().into_owned();
@@ -314,7 +318,8 @@ fn exhaustive_the_tutorial_is_true_and_its_project_passes_the_demo() {
     let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy");
     std::os::unix::fs::symlink(deploy, checkout.join("deploy")).unwrap();
     let commands = [vec!["cd lbcf"], guide::tutorial()].concat();
-    let printed = follow(&commands, &project, prepare);
+    let numbers = Numbers::of_this_machine();
+    let printed = follow(&commands, &project, &numbers, prepare);
     assert!(printed.contains("test result: ok. 7 passed"), "{printed}");
     assert!(printed.contains(" passed, 0 failed"), "{printed}");
 

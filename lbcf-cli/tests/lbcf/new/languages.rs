@@ -5,6 +5,7 @@ use super::built::{follow, haproxy_leads_to_a_response};
 use super::{generate, read, unused_path};
 use crate::languages::Language;
 use crate::process::{is_left_to_the_exhaustive_run, run, skip, text};
+use lbcf_conformance::numbers::Numbers;
 use std::process::Command;
 
 pub(super) const ALL: [&str; 4] = ["rust", "go", "python", "typescript"];
@@ -55,7 +56,8 @@ fn check(case: &Case) {
         .chain(printed.iter().map(|it| &**it))
         .collect();
     let project = unused_path("my-driver");
-    let output = follow(&commands, &project, |_| ());
+    let numbers = Numbers::of_this_machine();
+    let output = follow(&commands, &project, &numbers, |_| ());
     assert!(output.contains(case.passed), "{output}");
     assert!(output.contains(" passed, 0 failed"), "{output}");
 

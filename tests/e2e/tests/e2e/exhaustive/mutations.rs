@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How many changes are tried in the normal run; see [`sample`].
-const SAMPLE: usize = 64;
+const SAMPLE: usize = 32;
 /// How many scenes share them.
 const SCENES: usize = 8;
 /// The longest that it may take until everything is as before.

@@ -1,0 +1,320 @@
+"""A cluster of Kubernetes' own API server, pods that answer, a load balancer of the mock, and those who use them all the time."""
+import asyncio
+import base64
+import collections
+import http.client
+import json
+import pathlib
+import re
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "upgrade"))
+import processes  # noqa: E402
+from processes import Process, request, until  # noqa: E402
+
+processes.DEADLINE = 600  # seconds: there are many pods
+
+PORT, NAMESPACE, VPC = 8090, "shop", "vpc-failures"
+LBCF = f"/apis/lbcf.tkestack.io/v1beta1/namespaces/{NAMESPACE}"
+PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+SERVES = 5  # seconds that a pod still answers when it is no longer Ready, as one that is being replaced
+BACK = 10  # seconds from then until it is Ready again
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Refused(Exception):
+    """An answer that is an error."""
+
+
+class Cluster:
+    """The API server of tests/real-cluster, which keeps its data."""
+
+    def __init__(self, folder):
+        self.folder, self.data, self.kubeconfig = folder, folder / "data", folder / "kubeconfig"
+        self.local = threading.local()
+        self.start()
+
+    def start(self):
+        self.kubeconfig.unlink(missing_ok=True)
+        command = HERE.parent / "real-cluster/run"
+        self.process = Process(self.folder, "cluster", command, "--nodes", 2, "--data", self.data, "--kubeconfig", self.kubeconfig)
+        while not self.kubeconfig.exists():
+            if self.process.child.poll() is not None:
+                raise SystemExit("the cluster did not start: see cluster.log")
+            time.sleep(0.05)
+        text = self.kubeconfig.read_text()
+        member = lambda name: re.search(rf"{name}: (\S+)", text).group(1)  # noqa: E731
+        self.address, self.token = member("server").removeprefix("https://"), member("token")
+        authority = base64.b64decode(member("certificate-authority-data")).decode()
+        self.tls = ssl.create_default_context(cadata=authority)
+
+    def call(self, method, path, body=None, media="application/merge-patch+json"):
+        """The JSON of an answer; raises OSError, HTTPException or Refused."""
+        connection = getattr(self.local, "connection", None)
+        if connection is None:
+            connection = self.local.connection = http.client.HTTPSConnection(self.address, context=self.tls, timeout=10)
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": media if method == "PATCH" else "application/json"}
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            answer = connection.getresponse()
+            content = answer.read()
+        except (OSError, http.client.HTTPException):
+            self.local.connection = None
+            raise
+        if answer.status >= 400:
+            print(f"{method} {path}: {answer.status}: {content.decode().strip()}", file=sys.stderr)
+            raise Refused(f"HTTP {answer.status}")
+        return json.loads(content)
+
+    def call_until_taken(self, *call):
+        def taken():
+            try:
+                return self.call(*call)
+            except (OSError, http.client.HTTPException, Refused) as error:
+                nonlocal last
+                last = error
+        last = None
+        return until(f"{call[0]} {call[1]}", taken)
+
+    def apply(self, path, kind, name, version="lbcf.tkestack.io/v1beta1", **members):
+        metadata = {"name": name, **members.pop("metadata", {})}
+        self.call_until_taken("POST", path, {"apiVersion": version, "kind": kind, "metadata": metadata, **members})
+
+
+def ip_of(number):
+    return f"127.77.{number // 250}.{number % 250 + 1}"
+
+
+# Something that was tried, and why it failed, or None.
+Attempt = collections.namedtuple("Attempt", "at failure")
+Call = collections.namedtuple("Call", "at webhook record_id")
+
+
+class Repeating:
+    """Does something at a fixed rate in a thread, until it is told to end, and notes how each attempt ended."""
+
+    def __init__(self, per_second, what):
+        self.pause, self.what, self.attempts, self.ends = 1 / per_second, what, [], False
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def end(self):
+        self.ends = True
+        self.thread.join()
+
+    def run(self):
+        due = time.monotonic()
+        while not self.ends:
+            began = time.monotonic()
+            try:
+                self.what()
+                failure = None
+            except (OSError, http.client.HTTPException, Refused) as error:
+                failure = str(error) if isinstance(error, Refused) else "the API server is away"
+            self.attempts.append(Attempt(began, failure))
+            due = max(due + self.pause, time.monotonic() - 1)
+            time.sleep(max(0, due - time.monotonic()))
+
+
+class Network:
+    """In a thread of its own: the pods, which answer at addresses of this machine; the Service of the admission webhooks; and
+    clients of the load balancer."""
+
+    def __init__(self, per_second):
+        self.gone, self.admission, self.pause, self.requests = set(), [], 1 / per_second, []
+        self.address, self.service = None, free_port()
+        self.loop = asyncio.new_event_loop()
+        threading.Thread(target=self.loop.run_forever, daemon=True).start()
+        self.run(asyncio.start_server(self.answer, "0.0.0.0", PORT, backlog=4096))
+        self.run(asyncio.start_server(self.forward, "127.0.0.1", self.service, backlog=4096))
+
+    def run(self, work):
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
+
+    async def answer(self, reader, writer):
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            if writer.get_extra_info("sockname")[0] in self.gone:
+                writer.transport.abort()
+                return
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+            await writer.drain()
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        writer.close()
+
+    async def forward(self, reader, writer):
+        """As a Service does: to one that listens."""
+        for port in list(self.admission):
+            try:
+                up = await asyncio.open_connection("127.0.0.1", port)
+            except OSError:
+                continue
+            await asyncio.gather(copy(reader, up[1]), copy(up[0], writer))
+            return
+        writer.transport.abort()
+
+    def send(self, address):
+        host, port = address.rsplit(":", 1)
+        self.address = (host, int(port))
+        asyncio.run_coroutine_threadsafe(self.send_all(), self.loop)
+
+    async def send_all(self):
+        due, running = time.monotonic(), set()
+        while True:
+            task = asyncio.create_task(self.send_one())
+            running.add(task)
+            task.add_done_callback(running.discard)
+            due += self.pause
+            await asyncio.sleep(max(0, due - time.monotonic()))
+
+    async def send_one(self):
+        began, failure, writer = time.monotonic(), None, None
+        try:
+            async with asyncio.timeout(5):
+                reader, writer = await asyncio.open_connection(*self.address)
+                writer.write(b"GET / HTTP/1.1\r\nHost: shop\r\n\r\n")
+                answer = await reader.read()
+                failure = None if b" 200 OK" in answer else "no answer of a pod"
+        except TimeoutError:
+            failure = "no answer within 5 s"
+        except OSError:
+            failure = "the load balancer is away"
+        if writer:
+            writer.close()
+        self.requests.append(Attempt(began, failure))
+
+
+async def copy(reader, writer):
+    try:
+        while chunk := await reader.read(1 << 16):
+            writer.write(chunk)
+            await writer.drain()
+    except OSError:
+        pass
+    writer.close()
+
+
+class Driver:
+    """The mock, whose state survives it, and the calls that it prints."""
+
+    def __init__(self, lbcf, folder):
+        self.lbcf, self.folder, self.listen, self.calls = lbcf, folder, f"127.0.0.1:{free_port()}", []
+        self.start()
+
+    def start(self):
+        self.process = Process(self.folder, "mock-driver", self.lbcf, "mock-driver", "--empty", "--listen", self.listen, "--traffic",
+                               "--print-calls", "--state-file", self.folder / "cloud.json", "--log-level", "warn")
+        self.url = self.process.url()
+        threading.Thread(target=self.read, args=(self.process.child.stdout,), daemon=True).start()
+
+    def read(self, lines):
+        for line in lines:
+            call = json.loads(line)
+            if call["webhook"] in ("createLoadBalancer", "ensureBackend", "deregisterBackend"):
+                self.calls.append(Call(time.monotonic(), call["webhook"], call["recordID"]))
+
+    def listener(self):
+        seen = request(f"{self.url}/_mock/loadbalancers")["loadBalancers"]
+        return [it for seen in seen for it in seen.get("traffic", {}).get("listeners", [])]
+
+    def registered(self):
+        return sum(len(it["backends"]) for it in self.listener())
+
+
+class Replicas:
+    """Controllers, each with its own admission webhooks."""
+
+    def __init__(self, folder, cluster, network):
+        self.folder, self.cluster, self.network, self.running = folder, cluster, network, {}
+
+    def start(self, lbcf, name):
+        port = free_port()
+        flags = ["--kubeconfig", self.cluster.kubeconfig, "--health-address", f"127.0.0.1:{free_port()}", "--leader-elect-identity", name,
+                 "--admission-address", f"127.0.0.1:{port}", "--admission-names", "127.0.0.1", "--log-level", "warn"]
+        self.running[name] = (Process(self.folder, f"controller-{name}", lbcf, "controller", *flags), port)
+        until(f"{name} serves admission", lambda: accepts(port))
+        self.network.admission.append(port)
+
+    def end(self, name, pre_stop):
+        """As a kubelet does it: the Service forgets the replica first."""
+        process, port = self.running.pop(name)
+        self.network.admission.remove(port)
+        time.sleep(pre_stop)
+        process.end()
+
+    def kill(self, name):
+        self.running.pop(name)[0].end(at_once=True)
+
+    def leader(self):
+        lease = self.cluster.call_until_taken("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/lbcf-controller")
+        holder = lease["spec"].get("holderIdentity") or ""
+        return next((name for name in self.running if holder.startswith(name)), None)
+
+
+def accepts(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+        return True
+    except OSError:
+        return False
+
+
+class Rollout:
+    """Pods that are replaced, so many in a second: not Ready, a while later gone, then Ready again at the same address."""
+
+    def __init__(self, cluster, network, count, per_second):
+        self.cluster, self.network, self.pause = cluster, network, 1 / per_second
+        self.ready, self.returning, self.changed, self.ends = [True] * count, collections.deque(), 0, False
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        due = time.monotonic()
+        while not self.ends or self.returning:
+            now = time.monotonic()
+            if not self.ends and now >= due:
+                due = now + self.pause
+                number = self.changed % len(self.ready)
+                self.changed += 1
+                self.set_ready(number, False)
+                self.network.loop.call_soon_threadsafe(self.network.loop.call_later, SERVES, self.network.gone.add, ip_of(number))
+                self.returning.append((time.monotonic() + BACK, number))
+            if self.returning and self.returning[0][0] <= time.monotonic():
+                number = self.returning.popleft()[1]
+                self.network.gone.discard(ip_of(number))
+                self.set_ready(number, True)
+            time.sleep(0.005)
+
+    def set_ready(self, number, ready):
+        """Kubelets repeat what they report until it is taken."""
+        self.ready[number] = ready
+        self.report(number)
+
+    def report(self, number):
+        body = {"metadata": {"annotations": {"local-cluster/ready": str(self.ready[number]).lower()}}}
+        self.cluster.call_until_taken("PATCH", f"{PODS}/web-{number}", body)
+
+    def report_all(self):
+        """As kubelets do to an API server that knows what was."""
+        for number in range(len(self.ready)):
+            self.report(number)
+
+    def end(self):
+        self.ends = True
+        self.thread.join()
+
+
+def output(*command):
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout

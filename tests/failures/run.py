@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""What is lost when parts fail under load, on Kubernetes' own API server: prints the table of docs/failures.md.
+
+    cargo build --release -p lbcf-cli
+    tests/failures/run.py target/release/lbcf --before "$(.ci/before)/lbcf"
+"""
+import argparse
+import collections
+import concurrent.futures
+import pathlib
+import shutil
+import tempfile
+import time
+
+from lab import (LBCF, NAMESPACE, PODS, PORT, VPC, Cluster, Driver, Network, Repeating, Replicas, Rollout, ip_of, output,
+                 until)
+
+REPLACED, PER_SECOND, REQUESTS, APPLIES = 500, 10, 200, 10
+PRE_STOP = 5  # seconds, as in deploy/controller/deployment.yaml
+STEADY, OBSERVED = 10, 45  # seconds before and after a failure
+HEADER = """| what fails | longest time without a change in the cloud | requests lost | applies refused | deregistered wrongly | created anew |
+|---|---|---|---|---|---|"""
+
+
+class Lab:
+    def __init__(self, folder, lbcf, before, pods):
+        self.folder, self.lbcf, self.before, self.pods = folder, lbcf, before, pods
+        self.cluster = Cluster(folder)
+        self.network = Network(REQUESTS)
+        self.driver = Driver(lbcf, folder)
+        self.replicas = Replicas(folder, self.cluster, self.network)
+
+    def apply_files(self, text):
+        """Manifests that lbcf prints."""
+        file = self.folder / "manifests.yaml"
+        file.write_text(text)
+        output("kubectl", "--kubeconfig", self.cluster.kubeconfig, "apply", "--server-side", "-f", file)
+
+    def prepare(self):
+        self.apply_files(output(self.lbcf, "crds"))
+        self.cluster.apply("/api/v1/namespaces", "Namespace", NAMESPACE, "v1")
+        drivers = LBCF.replace(NAMESPACE, "kube-system") + "/loadbalancerdrivers"
+        self.cluster.call_until_taken("GET", drivers)
+        for name in ("a", "b"):
+            self.replicas.start(self.before, name)
+        self.apply_files(output(self.lbcf, "webhooks", "--url", f"https://127.0.0.1:{self.network.service}"))
+        self.cluster.apply(drivers, "LoadBalancerDriver", "lbcf-mock", spec={"driverType": "Webhook", "url": self.driver.url})
+        self.cluster.apply(f"{LBCF}/loadbalancers", "LoadBalancer", "lb", spec={"lbDriver": "lbcf-mock", "lbSpec": {
+            "lbVpcID": VPC, "lbListenerPort": "80", "lbListenerProtocol": "TCP"}})
+        labels = {"app": "web"}
+        container = {"name": "web", "image": "web", "ports": [{"containerPort": PORT}]}
+
+        def create(number):
+            self.cluster.apply(PODS, "Pod", f"web-{number}", "v1", spec={"containers": [container]}, metadata={
+                "labels": labels, "annotations": {"local-cluster/pod-ip": ip_of(number)}})
+        with concurrent.futures.ThreadPoolExecutor(8) as threads:
+            list(threads.map(create, range(self.pods)))
+        self.cluster.apply(f"{LBCF}/backendgroups", "BackendGroup", "web", spec={
+            "loadBalancers": ["lb"], "parameters": {"weight": "10"},
+            "pods": {"ports": [{"port": PORT, "protocol": "TCP"}], "byLabel": {"selector": labels}}})
+        self.until_whole()
+        self.network.send(self.driver.listener()[0]["listens"])
+
+    def until_whole(self):
+        """All pods are Ready, and all of them are registered."""
+        until(f"{self.pods} backends are in the cloud", lambda: self.driver.registered() == self.pods)
+
+    def untouched(self):
+        """The uids of the records of pods that are never replaced."""
+        records = self.cluster.call_until_taken("GET", f"{LBCF}/backendrecords")["items"]
+        number = lambda record: int(record["spec"]["podBackend"]["name"].rsplit("-", 1)[1])  # noqa: E731
+        return {record["metadata"]["uid"] for record in records if number(record) >= REPLACED}
+
+    def measure(self, title, fail):
+        untouched = self.untouched()
+        weights = iter(range(1, 1 << 30))
+
+        def apply():
+            body = {"spec": {"parameters": {"weight": str(next(weights) % 50 + 1)}}}
+            self.cluster.call("PATCH", f"{LBCF}/backendgroups/web?dryRun=All", body)
+        rollout, applies = Rollout(self.cluster, self.network, REPLACED, PER_SECOND), Repeating(APPLIES, apply)
+        time.sleep(STEADY)
+        began = time.monotonic()
+        fail(rollout)
+        time.sleep(max(0, began + OBSERVED - time.monotonic()))
+        rollout.end()
+        applies.end()
+        self.until_whole()
+        self.add_row(title, began, untouched, applies.attempts)
+
+    def add_row(self, title, began, untouched, applies):
+        calls = [it for it in self.driver.calls if it.at >= began - 1]
+        changes = [it.at for it in calls if it.webhook != "createLoadBalancer"]
+        gap = max(after - before for before, after in zip(changes, changes[1:]))
+        wrongly = sum(it.webhook == "deregisterBackend" and it.record_id in untouched for it in calls)
+        created = sum(it.webhook == "createLoadBalancer" for it in calls)
+        tried = [[it for it in attempts if it.at >= began] for attempts in (self.network.requests, applies)]
+        cells = [title, f"{gap:.1f} s", *map(failed, tried), str(wrongly), str(created)]
+        print("|", " | ".join(cells), "|", flush=True)
+
+    def end(self):
+        for name in list(self.replicas.running):
+            self.replicas.end(name, 0)
+        self.driver.process.end()
+        self.cluster.process.end()
+
+
+def failed(attempts):
+    """How many failed of how many, and how."""
+    counts = collections.Counter(it.failure for it in attempts if it.failure)
+    detail = "".join(f"; {count} {reason}" for reason, count in counts.most_common(3))
+    return f"{counts.total()} of {len(attempts)}{detail}"
+
+
+def upgrade(lab):
+    """As a Deployment does it: one more, then one less."""
+    for old, new in (("a", "c"), ("b", "d")):
+        lab.replicas.start(lab.lbcf, new)
+        lab.replicas.end(old, PRE_STOP)
+
+
+def kill_leader(lab):
+    lab.replicas.kill(lab.replicas.leader())
+
+
+def kill_driver(lab):
+    lab.driver.process.end(at_once=True)
+    time.sleep(2)
+    lab.driver.start()
+
+
+def restart_api_server(lab):
+    lab.cluster.process.end(at_once=True)
+    shutil.copytree(lab.cluster.data, lab.folder / "copy")
+    lab.cluster.start()
+
+
+def restore_etcd(lab, rollout):
+    lab.cluster.process.end(at_once=True)
+    shutil.rmtree(lab.cluster.data)
+    shutil.copytree(lab.folder / "copy", lab.cluster.data)
+    lab.cluster.start()
+    rollout.report_all()
+
+
+def replace_certificates(lab):
+    lab.cluster.call_until_taken("DELETE", "/api/v1/namespaces/kube-system/secrets/lbcf-controller-admission")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("lbcf", type=pathlib.Path, help="the lbcf to measure")
+    parser.add_argument("--before", type=pathlib.Path, help="the lbcf that is upgraded (default: the same)")
+    parser.add_argument("--pods", type=int, default=2000)
+    given = parser.parse_args()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="lbcf-failures-"))
+    print(f"logs in {folder}", flush=True)
+    lab = Lab(folder, given.lbcf.resolve(), (given.before or given.lbcf).resolve(), given.pods)
+    try:
+        lab.prepare()
+        print(HEADER, flush=True)
+        lab.measure("nothing fails", lambda _: None)
+        lab.measure("upgrade from the build before", lambda _: upgrade(lab))
+        lab.measure("the leader is killed", lambda _: kill_leader(lab))
+        lab.replicas.start(lab.lbcf, "e")
+        lab.measure("the driver is killed, for 2 s", lambda _: kill_driver(lab))
+        lab.measure("the API server is killed, and starts again", lambda _: restart_api_server(lab))
+        lab.measure("etcd is restored from a copy of a minute before", lambda rollout: restore_etcd(lab, rollout))
+        lab.measure("the webhooks' keys and certificates are replaced", lambda _: replace_certificates(lab))
+    finally:
+        lab.end()
+    shutil.rmtree(folder / "copy", ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
