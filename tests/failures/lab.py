@@ -98,11 +98,11 @@ def ip_of(number):
 
 # Something that was tried, and why it failed, or None.
 Attempt = collections.namedtuple("Attempt", "at failure")
-Call = collections.namedtuple("Call", "at webhook record_id")
+Call = collections.namedtuple("Call", "at webhook address")
 
 
 class Repeating:
-    """Does something at a fixed rate in a thread, until it is told to end, and notes how each attempt ended."""
+    """Does something at a fixed rate in a thread, until it is told to end, and notes why an attempt failed."""
 
     def __init__(self, per_second, what):
         self.pause, self.what, self.attempts, self.ends = 1 / per_second, what, [], False
@@ -223,14 +223,14 @@ class Driver:
         for line in lines:
             call = json.loads(line)
             if call["webhook"] in ("createLoadBalancer", "ensureBackend", "deregisterBackend"):
-                self.calls.append(Call(time.monotonic(), call["webhook"], call["recordID"]))
+                self.calls.append(Call(time.monotonic(), call["webhook"], call["address"]))
 
-    def listener(self):
+    def listeners(self):
         seen = request(f"{self.url}/_mock/loadbalancers")["loadBalancers"]
         return [it for seen in seen for it in seen.get("traffic", {}).get("listeners", [])]
 
     def registered(self):
-        return sum(len(it["backends"]) for it in self.listener())
+        return sum(len(it["backends"]) for it in self.listeners())
 
 
 class Replicas:
