@@ -134,8 +134,8 @@ func (n *nodes) create(ctx context.Context, name, address string) error {
 	}}}
 	created, err := n.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		// From an earlier start, as are pods.
-		return nil
+		// Of an earlier start, which may not have reported its status.
+		created, err = n.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	}
 	if err != nil {
 		return err
