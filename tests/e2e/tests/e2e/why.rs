@@ -2,6 +2,7 @@
 
 mod exits;
 mod situations;
+mod ways;
 
 use crate::concurrently::run_concurrently;
 use kube::Client;

@@ -3,6 +3,7 @@
 use std::fmt::{self, Debug, Formatter};
 
 /// Something that happens.
+#[derive(Debug)]
 pub(super) enum Event {
     /// A user's line.
     Run(&'static str),
@@ -46,7 +47,7 @@ pub(super) struct Situation {
     pub(super) ends_gone: bool,
 }
 
-const BASE: Situation = Situation {
+pub(super) const BASE: Situation = Situation {
     name: "",
     seen_in: "",
     asked: "bg/web-group",
@@ -57,7 +58,7 @@ const BASE: Situation = Situation {
     ends_gone: false,
 };
 
-const CREATE_POD: Event =
+pub(super) const CREATE_POD: Event =
     Event::Run("kubectl run web-2 --image=registry.example/web --labels=app=web");
 
 /// A group of a Service.
@@ -71,7 +72,8 @@ macro_rules! of_service {
     };
 }
 
-const EXPOSE: Event = Event::Run("kubectl expose pod web-0 --name=web-service --port=80");
+pub(super) const EXPOSE: Event =
+    Event::Run("kubectl expose pod web-0 --name=web-service --port=80");
 
 /// A driver with this URL, to which \1 is that of the other one.
 macro_rules! other_driver {
