@@ -16,5 +16,6 @@ pub(crate) const WIDE: Limits = Limits {
     stall: LONG,
     buffer: 64 << 10,
     lifetime: None,
+    linger: Duration::ZERO,
     drain: None,
 };
