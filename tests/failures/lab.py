@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent / "upgrade"))
 import processes  # noqa: E402
 from processes import Process, request, until  # noqa: E402
 
-processes.DEADLINE = 600  # seconds: there are many pods
+processes.DEADLINE = 1200  # seconds: there are many pods, and a new CA signs after ten minutes
 
 PORT, NAMESPACE, VPC = 8090, "shop", "vpc-failures"
 LBCF = f"/apis/lbcf.tkestack.io/v1beta1/namespaces/{NAMESPACE}"
@@ -240,11 +240,11 @@ class Replicas:
         self.folder, self.cluster, self.network, self.running = folder, cluster, network, {}
 
     def start(self, lbcf, name):
-        port = free_port()
-        flags = ["--kubeconfig", self.cluster.kubeconfig, "--health-address", f"127.0.0.1:{free_port()}", "--leader-elect-identity", name,
+        port, health = free_port(), f"127.0.0.1:{free_port()}"
+        flags = ["--kubeconfig", self.cluster.kubeconfig, "--health-address", health, "--leader-elect-identity", name,
                  "--admission-address", f"127.0.0.1:{port}", "--admission-names", "127.0.0.1", "--log-level", "warn"]
         self.running[name] = (Process(self.folder, f"controller-{name}", lbcf, "controller", *flags), port)
-        until(f"{name} serves admission", lambda: accepts(port))
+        until(f"{name} is ready", lambda: is_ready(health))
         self.network.admission.append(port)
 
     def end(self, name, pre_stop):
@@ -263,12 +263,15 @@ class Replicas:
         return next((name for name in self.running if holder.startswith(name)), None)
 
 
-def accepts(port):
+def is_ready(address):
+    connection = http.client.HTTPConnection(address, timeout=1)
     try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-        return True
-    except OSError:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
         return False
+    finally:
+        connection.close()
 
 
 class Rollout:

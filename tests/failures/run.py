@@ -5,10 +5,14 @@
     tests/failures/run.py target/release/lbcf --before "$(.ci/before)/lbcf"
 """
 import argparse
+import base64
 import collections
 import concurrent.futures
 import pathlib
+import re
 import shutil
+import socket
+import ssl
 import tempfile
 import time
 
@@ -18,6 +22,7 @@ from lab import (LBCF, NAMESPACE, PODS, PORT, VPC, Cluster, Driver, Network, Rep
 REPLACED, PER_SECOND, REQUESTS, APPLIES = 500, 10, 200, 10
 PRE_STOP = 5  # seconds, as in deploy/controller/deployment.yaml
 STEADY, OBSERVED = 10, 45  # seconds before and after a failure
+SECRET = "/api/v1/namespaces/kube-system/secrets/lbcf-controller-admission"
 HEADER = """| what fails | longest time without a change in the cloud | requests lost | applies refused | deregistered wrongly | created anew |
 |---|---|---|---|---|---|"""
 
@@ -141,8 +146,27 @@ def restore_etcd(lab, rollout):
     rollout.report_all()
 
 
-def replace_certificates(lab, _):
-    lab.cluster.call_until_taken("DELETE", "/api/v1/namespaces/kube-system/secrets/lbcf-controller-admission")
+def authorities(lab):
+    stored = base64.b64decode(lab.cluster.call_until_taken("GET", SECRET)["data"].get("ca.crt", "")).decode()
+    return set(re.findall("-----BEGIN.*?-----END CERTIFICATE-----\n", stored, re.DOTALL))
+
+
+def replace_authority(lab, _):
+    lab.authorities = authorities(lab)
+    lab.cluster.call_until_taken("DELETE", SECRET)
+
+
+def until_new_authority_signs(lab, _):
+    trusted = ssl.create_default_context(cadata="".join(authorities(lab) - lab.authorities))
+
+    def signs():
+        try:
+            with socket.create_connection(("127.0.0.1", lab.network.service)) as stream:
+                return trusted.wrap_socket(stream, server_hostname="127.0.0.1")
+        except ssl.SSLCertVerificationError:
+            return None
+    until("the new CA signs", signs)
+    time.sleep(STEADY)
 
 
 ROWS = {
@@ -152,7 +176,8 @@ ROWS = {
     "the driver is killed, for 2 s": kill_driver,
     "the API server is killed, and starts again": restart_api_server,
     "the same, and etcd is restored from a copy of before the last row": restore_etcd,
-    "the webhooks' keys and certificates are replaced": replace_certificates,
+    "the Secret of the webhooks' keys is deleted, so that there is a new CA": replace_authority,
+    "ten minutes later the new CA signs": until_new_authority_signs,
 }
 
 
@@ -160,9 +185,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("lbcf", type=pathlib.Path, help="the lbcf to measure")
     parser.add_argument("--before", type=pathlib.Path, help="the lbcf that is upgraded (default: the same)")
-    parser.add_argument("--pods", type=int, default=2000)
+    parser.add_argument("--pods", type=int, default=2000, help=f"at least {REPLACED}, which are replaced in turn (default: 2000)")
     parser.add_argument("--only", default="", help="a part of the titles of the rows that are measured")
     given = parser.parse_args()
+    if given.pods < REPLACED:
+        parser.error(f"--pods {given.pods}: at least {REPLACED} are needed")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="lbcf-failures-"))
     print(f"logs in {folder}", flush=True)
     lab = Lab(folder, given.lbcf.resolve(), (given.before or given.lbcf).resolve(), given.pods)

@@ -184,6 +184,8 @@ async fn d94_when_most_pods_become_unready_at_once_half_of_them_stay_for_a_while
     until_count(&world, 3).await;
     until_kept(&world, true).await;
     world.until_event("BackendGroup", "TooManyUnready").await;
+    // Those that left are no records any more, either.
+    until_is("records", 3, async || records(&world).await.len()).await;
     kill(controller).await;
     let _next = world.start(braked(long));
     // A pod that is gone is no target, and one that is ready again is registered.
