@@ -156,6 +156,7 @@ impl Controller {
         };
         if let Some(result) = ended {
             election.resign().await;
+            admission.stop(context.options.stop_timeout).await;
             return result;
         }
         let mut workers = Workers::new(&context);

@@ -13,7 +13,9 @@ use lbcf_controller::admission::{
 use lbcf_controller::api::LoadBalancerDriver;
 use lbcf_controller::{Controller, Health, ObjectKey, Options, RunError};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 /// The name of the controller's Service.
@@ -27,6 +29,8 @@ pub struct AdmittingController {
     pub health: Health,
     /// The address of its admission webhooks.
     pub addr: SocketAddr,
+    /// Notify it to end the controller in order.
+    pub stop: Arc<Notify>,
     /// The controller. Aborting the task kills it.
     pub task: JoinHandle<Result<(), RunError>>,
 }
@@ -133,8 +137,14 @@ impl World {
         self.send_admission_to(addr);
         let controller = Controller::new(client, options).with_admission(server);
         let health = controller.health();
-        let task = tokio::spawn(controller.run(std::future::pending()));
-        AdmittingController { health, addr, task }
+        let stop = Arc::new(Notify::new());
+        let stopped = Arc::clone(&stop).notified_owned();
+        AdmittingController {
+            health,
+            addr,
+            stop,
+            task: tokio::spawn(controller.run(stopped)),
+        }
     }
 }
 

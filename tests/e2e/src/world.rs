@@ -248,6 +248,12 @@ impl World {
         }
     }
 
+    /// The replica that serves admission and never leads, if there is one.
+    #[must_use]
+    pub const fn standby(&self) -> Option<&AdmittingController> {
+        self.standby.as_ref()
+    }
+
     /// Replaces the replica that serves admission, which does not notice that the cluster was restored.
     pub async fn restart_standby(&mut self) {
         if let Some(standby) = self.standby.take() {

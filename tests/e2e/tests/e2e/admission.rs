@@ -5,8 +5,9 @@ use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use lbcf_controller::Options;
 use lbcf_controller::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
 use lbcf_e2e::manifests::{self, DRIVER, GROUP, LB, NAMESPACE, SYSTEM};
-use lbcf_e2e::{CONTROLLER, World, kill, until};
+use lbcf_e2e::{CONTROLLER, Latch, ProxyAction, World, kill, needs_embedded, until};
 use serde_json::{Value, json};
+use tokio::net::TcpStream;
 
 async fn world() -> (World, lbcf_e2e::AdmittingController) {
     let world = World::bare().await;
@@ -251,6 +252,37 @@ async fn without_a_controller_nothing_is_stored_until_the_next_one_starts() {
         .await;
     world.delete::<BackendGroup>(NAMESPACE, "another").await;
     world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replica_that_does_not_lead_ends_when_it_has_answered() {
+    if needs_embedded("another test's replica would be asked") {
+        return;
+    }
+    let mut world = World::new().await;
+    let proxy = world.start_proxy().await;
+    let latch = Latch::default();
+    let held = latch.clone();
+    proxy.rule(move |call| match call.webhook.as_str() {
+        "validateLoadBalancer" => ProxyAction::Hold(held.clone()),
+        _ => ProxyAction::Forward,
+    });
+    world.create_driver().await;
+    let lbs = world.api::<LoadBalancer>(NAMESPACE);
+    let lb = manifests::load_balancer(LB);
+    let creating = tokio::spawn(async move { lbs.create(&PostParams::default(), &lb).await });
+    until("the driver is asked", async || {
+        (!proxy.calls_of("validateLoadBalancer").is_empty()).then_some(())
+    })
+    .await;
+    let standby = world.standby().unwrap();
+    standby.stop.notify_one();
+    until("its port is closed", async || {
+        TcpStream::connect(standby.addr).await.err()
+    })
+    .await;
+    latch.open();
+    creating.await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
