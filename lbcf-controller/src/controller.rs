@@ -109,7 +109,7 @@ impl Controller {
     ///
     /// # Errors
     /// [`RunError`] if it ends before `stop`. If it lost the lease, running reconciliations are
-    /// aborted, because another controller may have taken over.
+    /// aborted, because another controller may have taken over; admission reviews are answered.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<(), RunError> {
         self.run_boxed(Box::pin(stop)).await
     }
@@ -132,48 +132,52 @@ impl Controller {
         }
         // Without a complete index it would be unknown what uses a driver.
         let mut admission = AdmissionTask::start(self.admission, &context, &health);
-        // A leader has to be able to reconcile at once, so only a synced controller takes part.
-        let config = context.options.leader_election.clone();
-        let guard = context.guard.clone();
-        let mut election = ElectionTask::start(self.election_client, config, guard)?;
-        health.election_started(election.leadership());
-        let ended = tokio::select! {
-            () = &mut stop => Some(Ok(())),
-            error = background.until_failed() => Some(Err(error)),
-            error = admission.until_failed() => Some(Err(error)),
-            leads = election.until_leader() => leads.map(|()| None)?,
-        };
-        let ended = match ended {
-            // Nothing tells how long ago the cluster was restored.
-            None if context.options.leader_election.is_some() => tokio::select! {
+        let result = async {
+            // A leader has to be able to reconcile at once, so only a synced controller takes part.
+            let config = context.options.leader_election.clone();
+            let guard = context.guard.clone();
+            let mut election = ElectionTask::start(self.election_client, config, guard)?;
+            health.election_started(election.leadership());
+            let ended = tokio::select! {
                 () = &mut stop => Some(Ok(())),
+                error = background.until_failed() => Some(Err(error)),
                 error = admission.until_failed() => Some(Err(error)),
+                leads = election.until_leader() => leads.map(|()| None)?,
+            };
+            let ended = match ended {
+                // Nothing tells how long ago the cluster was restored.
+                None if context.options.leader_election.is_some() => tokio::select! {
+                    () = &mut stop => Some(Ok(())),
+                    error = admission.until_failed() => Some(Err(error)),
+                    lost = election.until_lost() => return Err(lost.into()),
+                    // Fails where following the changes fails.
+                    listed = background.list() => listed.err().map(Err),
+                },
+                ended => ended,
+            };
+            if let Some(result) = ended {
+                election.resign().await;
+                return result;
+            }
+            let mut workers = Workers::new(&context);
+            let result = tokio::select! {
+                () = &mut stop => Ok(()),
+                error = background.until_failed() => Err(error),
+                error = admission.until_failed() => Err(error),
                 lost = election.until_lost() => return Err(lost.into()),
-                // Fails where following the changes fails.
-                listed = background.list() => listed.err().map(Err),
-            },
-            ended => ended,
-        };
-        if let Some(result) = ended {
+                never = workers.run() => match never {},
+                never = audit::run(&context) => match never {},
+            };
+            health.stopping();
+            tokio::select! {
+                () = workers.finish() => {}
+                lost = election.until_lost() => return Err(lost.into()),
+            }
             election.resign().await;
-            admission.stop(context.options.stop_timeout).await;
-            return result;
-        }
-        let mut workers = Workers::new(&context);
-        let result = tokio::select! {
-            () = &mut stop => Ok(()),
-            error = background.until_failed() => Err(error),
-            error = admission.until_failed() => Err(error),
-            lost = election.until_lost() => return Err(lost.into()),
-            never = workers.run() => match never {},
-            never = audit::run(&context) => match never {},
+            result
         };
-        health.stopping();
-        tokio::select! {
-            () = workers.finish() => {}
-            lost = election.until_lost() => return Err(lost.into()),
-        }
-        election.resign().await;
+        let result = result.await;
+        // However it ends: API servers refuse what users apply if a review is cut off.
         admission.stop(context.options.stop_timeout).await;
         result
     }

@@ -361,21 +361,6 @@ async fn the_shutdown_finishes_requests() {
 }
 
 #[tokio::test]
-async fn the_shutdown_answers_a_request_that_is_on_its_way() {
-    let linger = DEADLINE;
-    let server = Running::start(Limits { linger, ..WIDE }).await;
-    let mut idle = server.connect().await;
-    request(&mut idle, "/").await.unwrap();
-    server.stop.send(()).unwrap();
-    let closed = async { while TcpStream::connect(server.addr).await.is_ok() {} };
-    timeout(DEADLINE, closed).await.unwrap();
-    let answer = request(&mut idle, "/").await.unwrap();
-    assert!(answer.contains("connection: close"), "{answer}");
-    closes(&mut idle).await;
-    timeout(DEADLINE, server.task).await.unwrap().unwrap();
-}
-
-#[tokio::test]
 async fn the_shutdown_has_a_limit() {
     let server = Running::start_with(WIDE, SHORT).await;
     let mut busy = server.connect().await;

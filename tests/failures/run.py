@@ -161,8 +161,9 @@ def until_new_authority_signs(lab, _):
 
     def signs():
         try:
-            with socket.create_connection(("127.0.0.1", lab.network.service)) as stream:
-                return trusted.wrap_socket(stream, server_hostname="127.0.0.1")
+            stream = socket.create_connection(("127.0.0.1", lab.network.service))
+            with trusted.wrap_socket(stream, server_hostname="127.0.0.1"):
+                return True
         except ssl.SSLCertVerificationError:
             return None
     until("the new CA signs", signs)

@@ -45,9 +45,6 @@ const SHUTDOWN: Duration = Duration::from_secs(10);
 /// most.
 const DRAIN: Duration = Duration::from_secs(35);
 const LIFETIME: Duration = Duration::from_secs(1200);
-/// An API server sends each of its requests on a connection that it keeps: one that closes with a request on its way refuses
-/// what a user applies.
-const LINGER: Duration = Duration::from_secs(1);
 
 /// Where the server's certificate comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,7 +143,6 @@ impl Server {
             let service = TowerToHyperService::new(router);
             let listener = listener.limits(Limits {
                 lifetime: Some(LIFETIME),
-                linger: LINGER,
                 drain: Some(DRAIN),
                 ..Limits::default()
             });

@@ -150,7 +150,6 @@ async fn requests<I, S, B>(
     let reuse_until = limits.lifetime.map(|it| Instant::now() + it / 2);
     let service = service_fn(move |request: Request<_>| {
         let active = connection.begin();
-        let closing = connection.closing().clone();
         let body = |body| RequestBody::new(body, connection.clone());
         let refusal = settings.refusal(&request);
         let response = refusal.map_or_else(|| Ok(service.call(request.map(body))), Err);
@@ -159,18 +158,22 @@ async fn requests<I, S, B>(
                 Ok(response) => response.await?,
                 Err(refusal) => refusal,
             };
-            let is_old = reuse_until.is_some_and(|until| until <= Instant::now());
-            let response = ending(response, is_old || closing.is_cancelled());
-            Ok::<_, S::Error>(response.map(|body| GuardedBody::new(body, active)))
+            let mut response = response.map(|body| GuardedBody::new(body, active));
+            if reuse_until.is_some_and(|until| until <= Instant::now()) {
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert(CONNECTION, close);
+            }
+            Ok::<_, S::Error>(response)
         }
     });
     let io = TimedIo::new(io, reset, &limits, connection.clone());
-    let http = http1::Builder::new()
-        // The stream has its own, which costs less.
-        .header_read_timeout(None)
-        .max_buf_size(limits.buffer)
-        .serve_connection(TokioIo::new(io), service);
-    let mut http = pin!(http);
+    let mut http = pin!(
+        http1::Builder::new()
+            // The stream has its own, which costs less.
+            .header_read_timeout(None)
+            .max_buf_size(limits.buffer)
+            .serve_connection(TokioIo::new(io), service)
+    );
     let serving = async {
         tokio::select! {
             // First, so that a request that has arrived is answered.
@@ -178,9 +181,6 @@ async fn requests<I, S, B>(
             ended = http.as_mut() => return ended,
             () = close => {}
             () = after(limits.lifetime) => {}
-        }
-        if let Ok(ended) = timeout(limits.linger, http.as_mut()).await {
-            return ended;
         }
         http.as_mut().graceful_shutdown();
         let last_bytes = LAST_BYTES.min(limits.drain.unwrap_or(LAST_BYTES));
@@ -207,15 +207,6 @@ async fn requests<I, S, B>(
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
     }
-}
-
-/// Tells the client that its connection closes after the last of its responses.
-fn ending<B>(mut response: Response<B>, is_last: bool) -> Response<B> {
-    if is_last {
-        let close = HeaderValue::from_static("close");
-        response.headers_mut().insert(CONNECTION, close);
-    }
-    response
 }
 
 async fn after(limit: Option<Duration>) {

@@ -28,9 +28,6 @@ pub struct Limits {
     /// After which time a connection is closed (default: none). From half of it on, responses have
     /// `Connection: close`, so that few connections are closed while a request is on its way.
     pub lifetime: Option<Duration>,
-    /// The time that a connection without a request stays open when the listener stops (default: none), as a
-    /// request may be on its way. The response to one has `Connection: close`.
-    pub linger: Duration,
     /// The time that a connection which is to close may take to finish its request (default: as long as it
     /// takes).
     pub drain: Option<Duration>,
@@ -47,7 +44,6 @@ impl Default for Limits {
             stall: Duration::from_secs(30),
             buffer: 32 << 10,
             lifetime: None,
-            linger: Duration::ZERO,
             drain: None,
         }
     }
@@ -62,7 +58,6 @@ impl Limits {
             body: self.body.min(LONGEST),
             idle: self.idle.min(LONGEST),
             stall: self.stall.min(LONGEST),
-            linger: self.linger.min(LONGEST),
             ..self
         }
     }

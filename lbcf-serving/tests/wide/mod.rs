@@ -16,6 +16,5 @@ pub(crate) const WIDE: Limits = Limits {
     stall: LONG,
     buffer: 64 << 10,
     lifetime: None,
-    linger: Duration::ZERO,
     drain: None,
 };

@@ -209,7 +209,7 @@ reasons! { CONDITIONS:
         "Read the message, which is the driver's, and its log.";
     UNREADABLE_RECORD "UnreadableBackendRecord", [LoadBalancer Bind]
         "It is being deleted, and waits, because a BackendRecord that cannot be parsed might be registered with it.",
-        "Correct the BackendRecord that the message names; one with a finalizer is not gone when it is only deleted.";
+        "Correct the BackendRecord that the controller's log names; deleting it is not enough while it has a finalizer.";
     WEBHOOK_ERROR "WebhookError", [LoadBalancerDriver LoadBalancer Bind BackendRecord]
         "The driver cannot be called, timed out, or responded with an HTTP error.",
         "See that the driver runs and that its LoadBalancerDriver has its URL: the message names host and port. A controller outside of \

@@ -62,7 +62,7 @@ reasons! { EVENTS:
         "Nothing to do.";
     UNREADABLE_OBJECT "UnreadableObject", [LoadBalancerDriver]
         "It is being deleted, and waits, because an object that cannot be parsed might use it.",
-        "Correct or delete the objects of LBCF that the controller's log names.";
+        "Correct the objects of LBCF that the controller's log names; deleting one is not enough while it has a finalizer.";
     WEBHOOK_FAILED "WebhookFailed", [BackendGroup Bind]
         "The driver gave no verdict about pods that are not Ready, so that `failurePolicy` decides.",
         "See the driver's log: the message has the error of `judgePodDeregister`.";

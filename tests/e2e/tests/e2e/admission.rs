@@ -1,12 +1,16 @@
 //! With admission installed, what users write is validated and defaulted before it is stored, and the
 //! controller's own writes pass.
 
+use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use lbcf_controller::Options;
 use lbcf_controller::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
+use lbcf_controller::{Options, RunError};
 use lbcf_e2e::manifests::{self, DRIVER, GROUP, LB, NAMESPACE, SYSTEM};
-use lbcf_e2e::{CONTROLLER, Latch, ProxyAction, World, kill, needs_embedded, until};
+use lbcf_e2e::{
+    CONTROLLER, DriverProxy, Latch, ProxyAction, World, kill, leads, needs_embedded, until,
+};
 use serde_json::{Value, json};
+use std::net::SocketAddr;
 use tokio::net::TcpStream;
 
 async fn world() -> (World, lbcf_e2e::AdmittingController) {
@@ -254,13 +258,8 @@ async fn without_a_controller_nothing_is_stored_until_the_next_one_starts() {
     world.delete_basics().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_replica_that_does_not_lead_ends_when_it_has_answered() {
-    if needs_embedded("another test's replica would be asked") {
-        return;
-    }
-    let mut world = World::new().await;
-    let proxy = world.start_proxy().await;
+/// The review of a load balancer is answered though its controller has to end meanwhile.
+async fn is_answered(world: &World, proxy: &DriverProxy, addr: SocketAddr, end: impl Future) {
     let latch = Latch::default();
     let held = latch.clone();
     proxy.rule(move |call| match call.webhook.as_str() {
@@ -275,14 +274,40 @@ async fn a_replica_that_does_not_lead_ends_when_it_has_answered() {
         (!proxy.calls_of("validateLoadBalancer").is_empty()).then_some(())
     })
     .await;
-    let standby = world.standby().unwrap();
-    standby.stop.notify_one();
-    until("its port is closed", async || {
-        TcpStream::connect(standby.addr).await.err()
+    end.await;
+    until("the port is closed", async || {
+        TcpStream::connect(addr).await.err()
     })
     .await;
     latch.open();
     creating.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replica_that_does_not_lead_ends_when_it_has_answered() {
+    if needs_embedded("another test's replica would be asked") {
+        return;
+    }
+    let mut world = World::new().await;
+    let proxy = world.start_proxy().await;
+    let standby = world.standby().unwrap();
+    let stop = async { standby.stop.notify_one() };
+    is_answered(&world, &proxy, standby.addr, stop).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_that_loses_its_lease_ends_when_it_has_answered() {
+    let mut world = World::bare().await;
+    let proxy = world.start_proxy().await;
+    world.install_admission().await;
+    let options = crate::leader::options("one");
+    let leader = world.start_admitting("one", options).await;
+    until("it leads", async || leads(&leader.health).then_some(())).await;
+    let theirs = json!({"spec": {"holderIdentity": "usurper", "leaseDurationSeconds": 600}});
+    let lose = world.patch::<Lease>(SYSTEM, "lbcf-controller", theirs);
+    is_answered(&world, &proxy, leader.addr, lose).await;
+    let ended = leader.task.await.unwrap();
+    assert!(matches!(ended, Err(RunError::LostLease(_))), "{ended:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

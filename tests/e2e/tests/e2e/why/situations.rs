@@ -71,6 +71,7 @@ macro_rules! of_service {
         ))
     };
 }
+pub(super) use of_service;
 
 pub(super) const EXPOSE: Event =
     Event::Run("kubectl expose pod web-0 --name=web-service --port=80");

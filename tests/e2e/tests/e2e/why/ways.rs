@@ -1,7 +1,7 @@
 //! Ways into the states that no situation shows, by the reason of their condition.
 
 use super::situations::Event::{self, Fault, Ready, Run};
-use super::situations::{CREATE_POD, EXPOSE};
+use super::situations::{CREATE_POD, EXPOSE, of_service};
 
 /// A reason, how an object gets it, and what ends it besides that everything is deleted and the cloud works again.
 pub(super) type Way = (&'static str, &'static [Event], &'static [Event]);
@@ -36,16 +36,18 @@ macro_rules! fault {
     };
 }
 
-/// Creates objects of this kind, with this name and spec.
+/// Creates an object with this name and spec.
 macro_rules! create {
-    ($kind:literal, $name:literal, $rest:literal) => {
+    ($version:literal, $kind:literal, $name:literal, $spec:literal) => {
         Run(concat!(
             r#"printf '%s' '{"apiVersion":"lbcf.tkestack.io/"#,
+            $version,
+            r#"","kind":""#,
             $kind,
             r#"","metadata":{"name":""#,
             $name,
-            r#""},"#,
-            $rest,
+            r#""},"spec":"#,
+            $spec,
             "}' | kubectl create -f -"
         ))
     };
@@ -74,15 +76,17 @@ macro_rules! unchecked {
 }
 
 const BIND: Event = create!(
-    "v1\",\"kind\":\"Bind",
+    "v1",
+    "Bind",
     "web",
-    r#""spec":{"loadBalancers":[{"name":"a","driver":"lbcf-clb","spec":{"lbVpcID":"vpc-12345678","lbListenerPort":"82","lbListenerProtocol":"TCP"},"attributes":{"chargeType":"TRAFFIC_POSTPAID_BY_HOUR"}}],"pods":{"ports":[{"port":80,"protocol":"TCP"}],"byLabel":{"selector":{"app":"web"}}}}"#
+    r#"{"loadBalancers":[{"name":"a","driver":"lbcf-clb","spec":{"lbVpcID":"vpc-12345678","lbListenerPort":"82","lbListenerProtocol":"TCP"},"attributes":{"chargeType":"TRAFFIC_POSTPAID_BY_HOUR"}}],"pods":{"ports":[{"port":80,"protocol":"TCP"}],"byLabel":{"selector":{"app":"web"}}}}"#
 );
 /// A load balancer of the same driver with another listener.
 const OTHER: Event = create!(
-    "v1beta1\",\"kind\":\"LoadBalancer",
+    "v1beta1",
+    "LoadBalancer",
     "other",
-    r#""spec":{"lbDriver":"lbcf-clb","lbSpec":{"lbVpcID":"vpc-12345678","lbListenerPort":"81","lbListenerProtocol":"TCP"},"attributes":{}}"#
+    r#"{"lbDriver":"lbcf-clb","lbSpec":{"lbVpcID":"vpc-12345678","lbListenerPort":"81","lbListenerProtocol":"TCP"},"attributes":{}}"#
 );
 const NAME_OTHER: Event = patch!("bg web-group", r#"{"spec":{"loadBalancers":["other"]}}"#);
 const ONLY_NEW_PODS: Event = patch!(
@@ -93,17 +97,14 @@ const CHANGE_BIND: Event = Run(
     r#"kubectl wait bind/web --for=condition=Ready --timeout=600s
     kubectl patch bind web --type=json -p '[{"op":"replace","path":"/spec/loadBalancers/0/attributes","value":{}}]'"#,
 );
-const SERVICE_GROUP: Event = create!(
-    "v1beta1\",\"kind\":\"BackendGroup",
-    "of-service",
-    r#""spec":{"loadBalancers":["web-lb"],"parameters":{"weight":"50"},"service":{"mode":"Endpoints","name":"web-service","port":{"port":80,"protocol":"TCP"}}}"#
-);
+const SERVICE_GROUP: Event =
+    of_service!(r#""mode":"Endpoints","name":"web-service","port":{"port":80,"protocol":"TCP"}"#);
 const STATIC_GROUP: Event = create!(
-    "v1beta1\",\"kind\":\"BackendGroup",
+    "v1beta1",
+    "BackendGroup",
     "fixed",
-    r#""spec":{"loadBalancers":["web-lb"],"parameters":{"weight":"50"},"static":["10.9.9.9:80"]}"#
+    r#"{"loadBalancers":["web-lb"],"parameters":{"weight":"50"},"static":["10.9.9.9:80"]}"#
 );
-/// A driver that is deleted is in use.
 const DELETE_DRIVER: Event = Run("kubectl delete lbd -n kube-system lbcf-clb --wait=false");
 
 pub(super) const WAYS: &[Way] = &[
@@ -144,9 +145,10 @@ pub(super) const WAYS: &[Way] = &[
         "BackendRecordConflict",
         &[
             create!(
-                "v1beta1\",\"kind\":\"BackendRecord",
+                "v1beta1",
+                "BackendRecord",
                 "0fe7abb869500d388a4dc5f068242893",
-                r#""spec":{"lbName":"web-lb","lbDriver":"lbcf-clb","lbInfo":{},"staticAddr":"10.9.9.8:80","parameters":{}}"#
+                r#"{"lbName":"web-lb","lbDriver":"lbcf-clb","lbInfo":{},"staticAddr":"10.9.9.8:80","parameters":{}}"#
             ),
             STATIC_GROUP,
         ],
