@@ -8,9 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
-/// Stops the driver after a few calls and starts it again after a few more attempts of the
-/// controller, until this is dropped. How many calls those are depends only on the seed.
+/// The end of an outage in which the controller attempts nothing: it begins nothing with a driver that did not respond
+/// to `healthz`, which is not counted.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// Stops the driver after a few calls, or before the first, and starts it again after a few more attempts
+/// of the controller, until this is dropped. How many calls those are depends only on the seed.
 #[derive(Debug)]
 pub struct Outages {
     happened: Arc<AtomicUsize>,
@@ -27,12 +32,13 @@ impl Outages {
         let counted = Arc::clone(&happened);
         let running = tokio::spawn(async move {
             for number in 0.. {
-                until_called(&calls, 1 + scrambled(seed, number) % 4).await;
+                until_called(&calls, scrambled(seed, number) % 4).await;
                 if let Some(driver) = driver.take() {
                     driver.stop().await;
                 }
                 counted.fetch_add(1, Ordering::SeqCst);
-                until_called(&calls, 1 + scrambled(seed, number) / 4 % 4).await;
+                let attempts = until_called(&calls, 1 + scrambled(seed, number) / 4 % 4);
+                let _ = timeout(LONGEST, attempts).await;
                 driver = MockServer::start(cloud.clone(), addr, MockOptions::default())
                     .await
                     .ok();
