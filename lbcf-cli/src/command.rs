@@ -2,7 +2,8 @@
 
 use crate::demo::DemoError;
 use crate::{
-    completion, convert, demo, dev, inspect, install, local_cluster, mock_driver, new, webhooks,
+    completion, convert, demo, dev, inspect, install, local_cluster, mock_driver, new, plan,
+    webhooks,
 };
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lbcf_controller::cli::LogArgs;
@@ -50,6 +51,7 @@ enum Command {
     Check(inspect::CheckArgs),
     Why(inspect::WhyArgs),
     Tree(inspect::TreeArgs),
+    Plan(Box<plan::PlanArgs>),
     Pause(inspect::PauseArgs),
     /// Let the controller call drivers again for an object that was paused
     Resume(inspect::PauseArgs),
@@ -81,6 +83,8 @@ pub fn main() -> ExitCode {
         Command::Demo(_) => "error",
         // The reports contain what happens.
         Command::Conformance(_) | Command::Check(_) | Command::Why(_) | Command::Tree(_) => "warn",
+        // What the rehearsed controller reports is in the plan.
+        Command::Plan(_) => "error",
         // Until the controller runs, admission is not ready.
         Command::Dev(_) => "warn,lbcf_controller::admission=error",
         _ => "info",
@@ -134,6 +138,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         Command::Check(args) => return inspect::run_check(args).await,
         Command::Why(args) => return inspect::run_why(args).await,
         Command::Tree(args) => return inspect::run_tree(args).await,
+        Command::Plan(args) => return plan::run(*args).await,
         Command::Pause(args) => return inspect::run_pause(args, true).await,
         Command::Resume(args) => return inspect::run_pause(args, false).await,
         Command::New(args) => new::run(args)?,

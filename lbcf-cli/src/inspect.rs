@@ -41,7 +41,7 @@ pub(crate) struct UserArgs {
 
 impl UserArgs {
     /// The client, and the namespace of names without one.
-    async fn client(&self) -> Result<(Client, String), Box<dyn Error>> {
+    pub(crate) async fn client(&self) -> Result<(Client, String), Box<dyn Error>> {
         let options = KubeConfigOptions {
             context: self.context.clone(),
             ..KubeConfigOptions::default()
@@ -60,7 +60,7 @@ impl UserArgs {
         Ok((Client::try_from(config)?, namespace))
     }
 
-    fn scope(&self, namespace: &str) -> Scope {
+    pub(crate) fn scope(&self, namespace: &str) -> Scope {
         match self.all_namespaces {
             true => Scope::All,
             false => Scope::Namespace(namespace.to_owned()),

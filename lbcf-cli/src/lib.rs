@@ -1,7 +1,7 @@
 //! The `lbcf` command: LBCF's demo, controller, mock driver and local cluster in one binary.
 //!
-//! Each subcommand calls the library that implements it; only the [`demo`] and `dev` are implemented here,
-//! as they need all of them. Results go to stdout, logs to stderr, and every flag has an environment
+//! Each subcommand calls the library that implements it; only the [`demo`], `dev` and the [`plan`] are
+//! implemented here, as they need all of them. Results go to stdout, logs to stderr, and every flag has an environment
 //! variable.
 //!
 //! A program can run the demo, too:
@@ -29,6 +29,7 @@ mod local_stack;
 mod manifests;
 mod mock_driver;
 mod new;
+pub mod plan;
 mod shell;
 mod waiting;
 pub mod watched_cluster;

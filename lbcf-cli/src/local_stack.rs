@@ -9,7 +9,8 @@ pub use error::StackError;
 use cluster::Cluster;
 use controller::start_controller;
 use kube::Client;
-use lbcf_controller::{CallCounts, Options};
+use lbcf_controller::{CallCounts, Health, Options};
+use local_cluster::{LocalCluster, LocalClusterOptions};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -18,7 +19,7 @@ use tokio::task::JoinHandle;
 /// The cluster, and the controller once it is started.
 pub(crate) struct LocalStack {
     cluster: Cluster,
-    controller: Option<JoinHandle<()>>,
+    controller: Option<(JoinHandle<()>, Health)>,
     counts: CallCounts,
 }
 
@@ -31,11 +32,11 @@ impl LocalStack {
     pub(crate) async fn start(
         of_user: Option<&Path>,
         kubeconfig: Option<&Path>,
-        pod_traffic: bool,
+        options: LocalClusterOptions,
     ) -> Result<Self, StackError> {
         let cluster = match of_user {
             Some(path) => Cluster::given(path).await.map_err(StackError::Prepare)?,
-            None => Cluster::embedded(kubeconfig, pod_traffic).await?,
+            None => Cluster::embedded(kubeconfig, options).await?,
         };
         if let Err(problem) = cluster.prepare().await {
             cluster.shut_down().await;
@@ -54,6 +55,20 @@ impl LocalStack {
 
     pub(crate) fn url(&self) -> String {
         self.cluster.url()
+    }
+
+    /// The cluster, if it is embedded.
+    pub(crate) const fn embedded(&self) -> Option<&LocalCluster> {
+        match &self.cluster {
+            Cluster::Embedded { cluster, .. } => Some(cluster),
+            Cluster::Given { .. } => None,
+        }
+    }
+
+    /// True if the controller has nothing to do before something changes or a time has come.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let health = self.controller.as_ref();
+        health.is_some_and(|(_, health)| health.is_at_rest())
     }
 
     /// A client whose requests have this name, if the cluster is embedded.
@@ -78,7 +93,7 @@ impl LocalStack {
 
     /// Kills the controller without a graceful shutdown.
     pub(crate) async fn kill_controller(&mut self) {
-        if let Some(controller) = self.controller.take() {
+        if let Some((controller, _)) = self.controller.take() {
             controller.abort();
             // The result is that the task was cancelled.
             let _ = controller.await;
@@ -89,6 +104,12 @@ impl LocalStack {
         self.kill_controller().await;
         self.cluster.shut_down().await;
     }
+}
+
+/// The host of a driver's URL, which is that of a Service in a cluster.
+pub(crate) fn host_of(url: &str) -> Option<String> {
+    let uri: axum::http::Uri = url.parse().ok()?;
+    uri.host().map(str::to_owned)
 }
 
 /// Pods can have addresses of their own on this machine: on macOS each needs an alias.

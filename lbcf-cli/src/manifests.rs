@@ -25,7 +25,7 @@ use serde::Serialize;
 use std::time::Duration;
 
 /// The field manager of what is applied.
-const MANAGER: &str = "lbcf";
+pub(crate) const MANAGER: &str = "lbcf";
 
 pub(crate) fn resource<K: Resource<DynamicType = ()>>() -> ApiResource {
     ApiResource::erase::<K>(&())
@@ -39,11 +39,15 @@ pub(crate) struct NotApplied {
     pub(crate) may_pass: bool,
 }
 
-/// Applies an object of any kind that the cluster has.
+/// Applies an object of any kind that the cluster has, in this namespace if it names none.
 ///
 /// # Errors
 /// What the cluster does not accept.
-pub(crate) async fn apply_any(client: &Client, object: &DynamicObject) -> Result<(), NotApplied> {
+pub(crate) async fn apply_any(
+    client: &Client,
+    object: &DynamicObject,
+    namespace: &str,
+) -> Result<(), NotApplied> {
     let types = object.types.clone().unwrap_or_default();
     let kind = GroupVersionKind::try_from(&types).map_err(|error| NotApplied {
         problem: error.to_string(),
@@ -57,7 +61,7 @@ pub(crate) async fn apply_any(client: &Client, object: &DynamicObject) -> Result
     let api = match capabilities.scope {
         Scope::Cluster => Api::all_with(client.clone(), &resource),
         Scope::Namespaced => {
-            let namespace = object.metadata.namespace.as_deref().unwrap_or("default");
+            let namespace = object.metadata.namespace.as_deref().unwrap_or(namespace);
             Api::namespaced_with(client.clone(), namespace, &resource)
         }
     };

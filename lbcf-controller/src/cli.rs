@@ -16,7 +16,7 @@ pub use error::CommandError;
 pub use leader::LeaderArgs;
 pub use listen::{HealthArgs, Listen, NoAddress};
 pub use log::{LogArgs, LogError, LogFormat};
-pub use work::WorkArgs;
+pub use work::{WorkArgs, host_and_url};
 
 use crate::api::{ObjectKey, names};
 use crate::controller::Controller;

@@ -2,13 +2,13 @@
 
 mod read;
 
-use crate::object::{Kind, ObjectRef};
+use crate::object::{KINDS, Kind, KindInfo, ObjectRef};
 use jiff::{SignedDuration, Timestamp};
 use kube::api::ObjectMeta;
 use lbcf_controller::ObjectKey;
 use lbcf_controller::api::{Condition, Conditions};
 pub use read::{ReadError, Scope};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Labels of an object, or of a selector.
@@ -108,6 +108,23 @@ impl Cluster {
         self.objects.get(&object.kind)?.get(&object.key)
     }
 
+    /// The objects as the API server gave them, of the kinds in the order in which they refer to each other.
+    pub fn objects(&self) -> impl Iterator<Item = (Kind, Map<String, Value>)> {
+        let of_kind = |info: &'static KindInfo| self.all(info.kind).map(move |it| (info, it.1));
+        KINDS.iter().flat_map(of_kind).map(|(info, object)| {
+            let mut fields = object.data.as_object().cloned().unwrap_or_default();
+            let version = match info.group {
+                "" => info.version.to_owned(),
+                group => format!("{group}/{}", info.version),
+            };
+            fields.insert("apiVersion".to_owned(), version.into());
+            fields.insert("kind".to_owned(), info.name.into());
+            let metadata = serde_json::to_value(&object.metadata).unwrap_or_default();
+            fields.insert("metadata".to_owned(), metadata);
+            (info.kind, fields)
+        })
+    }
+
     /// All objects of a kind.
     pub(crate) fn all(&self, kind: Kind) -> impl Iterator<Item = (ObjectRef, &Object)> {
         let objects = self.objects.get(&kind).into_iter().flatten();
@@ -125,7 +142,8 @@ impl Cluster {
     }
 
     /// False if an object that is missing here may exist.
-    pub(crate) fn sees(&self, object: &ObjectRef) -> bool {
+    #[must_use]
+    pub fn sees(&self, object: &ObjectRef) -> bool {
         let mut seen = self.seen.iter();
         seen.any(|(kind, of)| {
             *kind == object.kind && (of.is_empty() || **of == *object.key.namespace)

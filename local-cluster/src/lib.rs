@@ -103,6 +103,7 @@ mod error;
 mod faults;
 mod field_error;
 mod http;
+mod import;
 mod messages;
 mod names;
 mod object;

@@ -14,6 +14,7 @@ use lbcf_conformance::numbers::Numbers;
 use lbcf_conformance::observer::Observer;
 use lbcf_conformance::transport::{Settings, Transport};
 use lbcf_controller::{Backoff, DriverAddresses, Options};
+use local_cluster::LocalClusterOptions;
 use mock_driver::cli::Profile as MockProfile;
 use mock_driver::{Cloud, FaultTable, MockOptions, MockServer, Traffic, TrafficOptions};
 use std::collections::BTreeMap;
@@ -76,7 +77,11 @@ impl DemoEnvironment {
         let has_mock = args.driver_url.is_none();
         // Pods serve on this machine only if this process simulates them.
         let has_traffic = has_mock && of_user.is_none() && is_clb && has_loopback_addresses();
-        let mut stack = LocalStack::start(of_user, args.kubeconfig.as_deref(), has_traffic).await?;
+        let cluster = LocalClusterOptions {
+            pod_traffic: has_traffic,
+            ..LocalClusterOptions::default()
+        };
+        let mut stack = LocalStack::start(of_user, args.kubeconfig.as_deref(), cluster).await?;
         // The demo deletes it with everything in it.
         let exists = Kubectl::new(stack.client_as(CLIENT)).has_namespace().await;
         if exists != Ok(false) {

@@ -84,7 +84,7 @@ impl<'a> Applier<'a> {
         for manifest in manifests {
             let is_other = |it: &Manifest| !it.is_of_same_object(&manifest);
             self.applied.borrow_mut().retain(is_other);
-            match apply_any(&self.client, &manifest.object).await {
+            match apply_any(&self.client, &manifest.object, "default").await {
                 Ok(()) => {
                     self.printer.notice("applied", manifest.to_string());
                     self.report_node_ports(&manifest);

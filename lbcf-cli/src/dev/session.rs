@@ -6,12 +6,13 @@ use super::printer::Printer;
 use super::proxy::{ProxiedDriver, Proxy};
 use super::sources::Sources;
 use super::watch::Watch;
-use crate::local_stack::{LocalStack, has_loopback_addresses};
+use crate::local_stack::{LocalStack, has_loopback_addresses, host_of};
 use crate::manifests::{Manifest, delete_load_balancers, files, in_the_cloud, read_all, read_each};
 use crate::shell;
 use kube::Client;
 use lbcf_conformance::driver::Exec;
 use lbcf_controller::{Announced, DriverAddresses, Options};
+use local_cluster::LocalClusterOptions;
 use mock_driver::JournalEntry;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -63,7 +64,11 @@ impl Session {
             args.cluster_kubeconfig.as_deref(),
             args.kubeconfig.as_deref(),
         );
-        let stack = LocalStack::start(of_user, kubeconfig, has_loopback_addresses()).await?;
+        let cluster = LocalClusterOptions {
+            pod_traffic: has_loopback_addresses(),
+            ..LocalClusterOptions::default()
+        };
+        let stack = LocalStack::start(of_user, kubeconfig, cluster).await?;
         let client = stack.client_as("lbcf-dev");
         let stack = self.stack.insert(stack);
         stack
@@ -289,10 +294,4 @@ fn options(manifests: &[Manifest], proxy: &str) -> Options {
 fn everywhere() -> Announced {
     let list = "any,127.0.0.0/8,::1".parse();
     list.unwrap_or_default()
-}
-
-/// The host of a driver's URL, which is that of a Service in a cluster.
-fn host_of(url: &str) -> Option<String> {
-    let uri: axum::http::Uri = url.parse().ok()?;
-    uri.host().map(str::to_owned)
 }

@@ -33,12 +33,8 @@ impl Cluster {
     /// An embedded cluster, with its kubeconfig in this file or a temporary one.
     pub(super) async fn embedded(
         kubeconfig: Option<&Path>,
-        pod_traffic: bool,
+        options: LocalClusterOptions,
     ) -> Result<Self, StackError> {
-        let options = LocalClusterOptions {
-            pod_traffic,
-            ..LocalClusterOptions::default()
-        };
         let cluster = LocalCluster::start(options).await;
         let cluster = cluster.map_err(StackError::Cluster)?;
         let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));

@@ -4,7 +4,7 @@ use super::cluster::{CERTIFICATES, Cluster};
 use crate::waiting::until;
 use lbcf_controller::admission::{AdmissionServer, Certificates};
 use lbcf_controller::names::{CONTROLLER, SYSTEM_NAMESPACE};
-use lbcf_controller::{CallCounts, Controller, ObjectKey, Options};
+use lbcf_controller::{CallCounts, Controller, Health, ObjectKey, Options};
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -14,7 +14,7 @@ pub(super) async fn start_controller(
     cluster: &Cluster,
     options: Options,
     counts: &CallCounts,
-) -> Result<JoinHandle<()>, String> {
+) -> Result<(JoinHandle<()>, Health), String> {
     let client = cluster.client_as(CONTROLLER);
     let (admission, addr) = admission_server().await?;
     cluster.call_admission_at(addr).await?;
@@ -30,7 +30,7 @@ pub(super) async fn start_controller(
         Ok(health.ready().ok())
     })
     .await?;
-    Ok(task)
+    Ok((task, health))
 }
 
 async fn admission_server() -> Result<(AdmissionServer, SocketAddr), String> {

@@ -7,7 +7,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
 /// A cluster that runs already, its address and its kubeconfig.
-fn cluster() -> (Running, String, TempFile) {
+pub(crate) fn cluster() -> (Running, String, TempFile) {
     let kubeconfig = TempFile::new("kubeconfig");
     let path = kubeconfig.as_str();
     let cluster = Running::start(&[

@@ -27,6 +27,7 @@ mod late_leader;
 #[cfg(unix)]
 mod manifests;
 mod new;
+mod plan;
 mod process;
 mod proxy;
 #[cfg(unix)]

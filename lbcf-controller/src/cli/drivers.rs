@@ -38,7 +38,10 @@ pub struct DriverArgs {
 
 impl DriverArgs {
     /// The clients for drivers in kube-system and in other namespaces. Reads the files.
-    pub(super) fn clients(&self) -> Result<[HttpClient; 2], HttpClientError> {
+    ///
+    /// # Errors
+    /// The file that cannot be used.
+    pub fn clients(&self) -> Result<[HttpClient; 2], HttpClientError> {
         let (cert, key) = (&self.driver_client_cert_file, &self.driver_client_key_file);
         let settings = HttpClientSettings {
             ca_files: self.driver_ca_file.iter().cloned().collect(),

@@ -163,7 +163,11 @@ fn audit_period(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn host_and_url(text: &str) -> Result<(String, String), String> {
+/// Reads HOST=URL, for [`WorkArgs::connect_to`].
+///
+/// # Errors
+/// The text, and what it must be.
+pub fn host_and_url(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((host, url)) if !host.is_empty() && url.contains("://") => {
             Ok((host.into(), url.into()))

@@ -62,6 +62,15 @@ impl Health {
         self.state.ready(WATCHED_KINDS)
     }
 
+    /// True if nothing is to be reconciled before something changes or a time has come.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        let sizes = self.context.queue.sizes();
+        sizes
+            .iter()
+            .all(|(_, pending, running)| pending + running == 0)
+    }
+
     /// The current metrics in the Prometheus text format.
     ///
     /// # Errors

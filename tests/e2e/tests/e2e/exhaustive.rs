@@ -5,4 +5,4 @@ mod chaos;
 mod faults;
 mod killed;
 mod lost_responses;
-mod mutations;
+pub(crate) mod mutations;

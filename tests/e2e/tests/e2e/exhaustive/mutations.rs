@@ -1,6 +1,7 @@
 //! Every field of the five kinds is changed and changed back, with values chosen by its schema: afterwards cloud and cluster are
 //! as before, and what was accepted has changed something, or is known to change what happens later.
 
+mod plan;
 mod scene;
 mod schema;
 
@@ -66,16 +67,7 @@ struct Case {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d126_a_change_of_any_field_that_is_changed_back_leaves_nothing() {
     count_panics();
-    let scene = Scene::start().await;
-    let mut cases = Vec::new();
-    for target in targets() {
-        let count = changes(&target, &scene.get(&target).await).len();
-        let target = |number| (target.clone(), number);
-        let all = (0..count).map(target);
-        cases.extend(all.map(|(target, number)| Case { target, number }));
-    }
-    drop(scene);
-    let cases = sample("changes by schema", cases, SAMPLE);
+    let cases = sample("changes by schema", all_cases().await, SAMPLE);
     let scenes = if is_remote() { 1 } else { SCENES };
     let chunks = cases
         .chunks(cases.len().div_ceil(scenes))
@@ -100,6 +92,19 @@ async fn d126_a_change_of_any_field_that_is_changed_back_leaves_nothing() {
         "{} findings: {findings:#?}",
         findings.len()
     );
+}
+
+/// Every change of every target.
+async fn all_cases() -> Vec<Case> {
+    let scene = Scene::start().await;
+    let mut cases = Vec::new();
+    for target in targets() {
+        let count = changes(&target, &scene.get(&target).await).len();
+        let target = |number| (target.clone(), number);
+        let all = (0..count).map(target);
+        cases.extend(all.map(|(target, number)| Case { target, number }));
+    }
+    cases
 }
 
 /// The changes of a target's spec.

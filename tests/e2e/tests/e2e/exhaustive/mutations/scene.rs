@@ -4,6 +4,7 @@ use k8s_openapi::api::core::v1::{Pod, Service};
 use kube::Resource;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
 use kube::core::NamespaceResourceScope;
+use lbcf_controller::Options;
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, ServiceMode,
 };
@@ -58,9 +59,13 @@ pub(super) struct Scene {
 
 impl Scene {
     pub(super) async fn start() -> Self {
+        Self::with(World::quick()).await
+    }
+
+    pub(super) async fn with(options: Options) -> Self {
         let mut world = World::new().await;
         let proxy = world.start_proxy().await;
-        let controller = world.start(World::quick());
+        let controller = world.start(options);
         world.create_class_driver(ServiceMode::Endpoints).await;
         world.create_pods(2).await;
         world.create(&manifests::service(SERVICE, 30080)).await;

@@ -1,0 +1,98 @@
+//! The command.
+
+use super::rehearsal::{Drivers, rehearse};
+use super::text::text;
+use crate::inspect::UserArgs;
+use crate::manifests::{Manifest, apply_any, parse, read_all};
+use lbcf_controller::cli::{DriverArgs, host_and_url};
+use lbcf_inspect::Cluster;
+use lbcf_serving::streams;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Show what applying manifests would do, webhook by webhook, without doing it
+///
+///   lbcf plan -f web.yaml      lbcf plan -k overlays/test
+///
+/// Rehearses it with a copy of the objects that you may read. Nothing is written, and drivers are
+/// asked for validations, addresses and verdicts, and for dry runs if they accept them. One that
+/// does not respond from here is assumed to succeed. Pods that workloads in the manifests would
+/// start are not foreseen. The exit code is 0 if no driver would be called, 1 if one would be, and
+/// 2 for errors and for manifests that would be refused.
+#[derive(Debug, Clone, clap::Args)]
+#[command(verbatim_doc_comment, mut_args = lbcf_serving::flags::variables("LBCF_PLAN_"))]
+#[command(group = clap::ArgGroup::new("manifests").required(true))]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    user: UserArgs,
+
+    /// File or folder of manifests; may be given several times
+    #[arg(
+        short,
+        long,
+        value_name = "PATH",
+        value_delimiter = ',',
+        group = "manifests"
+    )]
+    filename: Vec<PathBuf>,
+
+    /// Folder of a kustomization, which kubectl reads
+    #[arg(short, long, value_name = "DIR", group = "manifests")]
+    kustomize: Option<PathBuf>,
+
+    /// Ask drivers at HOST under this base URL instead; can be repeated
+    #[arg(long, value_name = "HOST=URL", value_delimiter = ',', value_parser = host_and_url)]
+    connect_to: Vec<(String, String)>,
+
+    #[command(flatten)]
+    drivers: DriverArgs,
+}
+
+pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Box<dyn Error>> {
+    let manifests = match &args.kustomize {
+        Some(folder) => kustomized(folder)?,
+        None => read_all(&args.filename).map_err(|problem| format!("--filename {problem}"))?,
+    };
+    let [http, http_of_tenants] = args.drivers.clients()?;
+    let drivers = Drivers {
+        http,
+        http_of_tenants,
+        connect_to: args.connect_to.into_iter().collect(),
+    };
+    let (client, namespace) = args.user.client().await?;
+    let cluster = Cluster::read(&client, &args.user.scope(&namespace)).await?;
+    let objects = manifests.iter().map(|it| {
+        let mut object = it.object.clone();
+        let own = &mut object.metadata.namespace;
+        own.get_or_insert_with(|| namespace.clone());
+        object
+    });
+    let objects: Vec<_> = objects.collect();
+    let (plan, refused) = rehearse(&cluster, &objects, &drivers, async |client| {
+        let mut refused = Vec::new();
+        for Manifest { object } in &manifests {
+            let applied = apply_any(&client, object, &namespace).await;
+            refused.extend(applied.err().map(|it| it.problem));
+        }
+        refused
+    })
+    .await?;
+    streams::print(&text(&plan, &refused))?;
+    Ok(match (refused.is_empty(), plan.calls.is_empty()) {
+        (false, _) => ExitCode::from(2),
+        (true, is_empty) => ExitCode::from(u8::from(!is_empty)),
+    })
+}
+
+fn kustomized(folder: &Path) -> Result<Vec<Manifest>, Box<dyn Error>> {
+    let mut kubectl = Command::new("kubectl");
+    let output = kubectl.arg("kustomize").arg(folder).output();
+    let output = output.map_err(|error| format!("--kustomize: kubectl is needed: {error}"))?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("--kustomize {}: {}", folder.display(), errors.trim()).into());
+    }
+    let name = folder.display().to_string();
+    Ok(parse(&name, String::from_utf8(output.stdout)?)?)
+}

@@ -1,0 +1,186 @@
+//! The rehearsal: an embedded cluster with copies of the objects, and the controller.
+
+use super::Plan;
+use super::copy::{Copy, copy};
+use super::stand_in::{Driver, StandIn};
+use crate::local_stack::{LocalStack, StackError, host_of};
+use kube::Client;
+use kube::api::DynamicObject;
+use lbcf_controller::names::{CONTROLLER, SYSTEM_NAMESPACE};
+use lbcf_controller::{Backoff, DriverAddresses, ObjectKey, Options};
+use lbcf_driver_client::{DriverClient, HttpClient};
+use lbcf_inspect::Cluster;
+use local_cluster::{LocalClusterOptions, RequestCounts};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The number of looks without a call and a write after which a rehearsal is over, and the time between two.
+const QUIET: u32 = 20;
+const INTERVAL: Duration = Duration::from_millis(15);
+/// The longest rehearsal.
+const LONGEST: Duration = Duration::from_secs(60);
+/// Longer than any rehearsal.
+const NEVER: Duration = Duration::from_secs(3600);
+
+/// The ways to drivers.
+#[derive(Debug, Clone, Default)]
+pub struct Drivers {
+    /// The client for those in kube-system.
+    pub http: HttpClient,
+    /// The client for those in other namespaces.
+    pub http_of_tenants: HttpClient,
+    /// Base URLs to use instead of a driver's, by the host in its URL.
+    pub connect_to: BTreeMap<String, String>,
+}
+
+/// Rehearses a change of a cluster: `change` gets a client of the copy. `manifests` are the objects that it applies, if they
+/// are known.
+///
+/// # Errors
+/// The embedded cluster or the controller does not start.
+pub async fn rehearse<T>(
+    cluster: &Cluster,
+    manifests: &[DynamicObject],
+    drivers: &Drivers,
+    change: impl AsyncFnOnce(Client) -> T,
+) -> Result<(Plan, T), StackError> {
+    let copy = copy(cluster, manifests);
+    let options = LocalClusterOptions {
+        nodes: Vec::new(),
+        run_pods: false,
+        ..LocalClusterOptions::default()
+    };
+    let mut stack = LocalStack::start(None, None, options).await?;
+    let rehearsed = rehearse_in(&mut stack, copy, drivers, change).await;
+    stack.shut_down().await;
+    rehearsed
+}
+
+async fn rehearse_in<T>(
+    stack: &mut LocalStack,
+    copy: Copy,
+    drivers: &Drivers,
+    change: impl AsyncFnOnce(Client) -> T,
+) -> Result<(Plan, T), StackError> {
+    let stand_in = StandIn::start(drivers.of(&copy)).await;
+    let stand_in = stand_in.map_err(|error| StackError::Prepare(error.to_string()))?;
+    let hosts = copy.drivers.values().filter_map(|it| host_of(url(it)));
+    let to_stand_in = hosts.map(|host| (host.clone(), format!("{}/{host}", stand_in.url)));
+    let options = options(to_stand_in.collect());
+    if let Some(embedded) = stack.embedded() {
+        embedded.import(copy.objects).map_err(StackError::Cluster)?;
+    }
+    stack.start_controller(options).await?;
+    // What is still to be done is not the change's doing.
+    let mut is_over = rest(stack, &stand_in).await;
+    let mut notes = copy.notes;
+    let open = stand_in.take_calls().len();
+    if open > 0 {
+        notes.push(format!(
+            "the controller has work to do without this change: {open} calls"
+        ));
+    }
+    let before = writes(stack);
+    let changed = change(stack.client_as("lbcf")).await;
+    is_over &= rest(stack, &stand_in).await;
+    if !is_over {
+        let longest = LONGEST.as_secs();
+        notes.push(format!("it goes on after {longest} s, which is not shown"));
+    }
+    notes.extend(stand_in.notes());
+    let plan = Plan {
+        calls: stand_in.take_calls(),
+        writes: writes(stack).since(&before),
+        notes,
+    };
+    Ok((plan, changed))
+}
+
+/// Waits until nothing happens any more; false if that takes too long.
+async fn rest(stack: &LocalStack, stand_in: &StandIn) -> bool {
+    let activity = || (writes(stack), stand_in.count());
+    let deadline = Instant::now() + LONGEST;
+    let (mut before, mut looks) = (activity(), 0);
+    // Looks, not time: each lets a busy machine go on with what is to happen.
+    while looks < QUIET {
+        if Instant::now() > deadline {
+            return false;
+        }
+        tokio::time::sleep(INTERVAL).await;
+        let now = activity();
+        looks += 1;
+        if now != before || !stack.is_at_rest() {
+            (before, looks) = (now, 0);
+        }
+    }
+    true
+}
+
+/// The controller's writes so far, without events.
+fn writes(stack: &LocalStack) -> RequestCounts {
+    let counts = stack.embedded().map(|it| it.requests()).unwrap_or_default();
+    let writes = counts
+        .iter()
+        .filter(|(key, _)| key.user_agent == CONTROLLER && key.is_write() && !key.is_event());
+    writes.map(|(key, count)| (key.clone(), count)).collect()
+}
+
+/// Nothing waits for a time that only protects traffic, and what is refused is not tried again.
+fn options(connect_to: BTreeMap<String, String>) -> Options {
+    let soon = Duration::from_millis(20);
+    Options {
+        backoff: Backoff {
+            min: NEVER,
+            step: NEVER,
+            max: NEVER,
+        },
+        poll_interval: soon,
+        status_interval: soon,
+        endpoint_grace_period: Duration::ZERO,
+        orphan_grace_period: Duration::ZERO,
+        readiness_brake: Duration::ZERO,
+        audit_period: Duration::ZERO,
+        address_timeout: NEVER,
+        driver_health_period: Some(NEVER),
+        driver_addresses_of_tenants: DriverAddresses::everything(),
+        connect_to,
+        ..Options::default()
+    }
+}
+
+impl Drivers {
+    /// The copied drivers, by the hosts of their URLs.
+    fn of(&self, copy: &Copy) -> BTreeMap<String, Driver> {
+        let drivers = copy.drivers.iter().filter_map(|(key, driver)| {
+            let host = host_of(url(driver))?;
+            let driver = self.driver(key, driver, &host);
+            Some((host, driver))
+        });
+        drivers.collect()
+    }
+
+    fn driver(&self, key: &ObjectKey, driver: &Map<String, Value>, host: &str) -> Driver {
+        let http = match *key.namespace == *SYSTEM_NAMESPACE {
+            true => &self.http,
+            false => &self.http_of_tenants,
+        };
+        let url = self.connect_to.get(host).map_or(url(driver), |it| it);
+        let status = driver.get("status").unwrap_or(&Value::Null);
+        Driver {
+            client: DriverClient::with_http(http.clone(), url).ok(),
+            accepts_dry_runs: driver
+                .get("spec")
+                .is_some_and(|spec| spec["acceptDryRunCall"] == true),
+            healthz: json!({
+                "healthy": true, "specification": status["specification"], "features": status["features"],
+            }),
+        }
+    }
+}
+
+fn url(driver: &Map<String, Value>) -> &str {
+    let spec = driver.get("spec");
+    spec.and_then(|it| it["url"].as_str()).unwrap_or_default()
+}

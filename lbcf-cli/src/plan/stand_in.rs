@@ -1,0 +1,282 @@
+//! A stand-in for the drivers of a rehearsal: it asks them what changes nothing, and assumes that the rest succeeds.
+
+use super::Call;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
+use axum::routing::post;
+use axum::{Json, Router};
+use hyper_util::service::TowerToHyperService;
+use lbcf_driver_client::DriverClient;
+use lbcf_serving::listener::Listener;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// The limit of a request, in bytes: a controller sends whole pods.
+const LONGEST: usize = 32 << 20;
+/// The time that a driver has.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Webhooks that change nothing in a cloud.
+const DECISIONS: [&str; 4] = [
+    "validateLoadBalancer",
+    "validateBackend",
+    "generateBackendAddr",
+    "judgePodDeregister",
+];
+/// The field of lbInfo that only load balancers of the rehearsal have, which drivers do not know.
+const PLANNED: &str = "planned";
+
+/// A driver that is stood in for.
+pub(super) struct Driver {
+    /// None if its URL is invalid.
+    pub(super) client: Option<DriverClient>,
+    pub(super) accepts_dry_runs: bool,
+    /// Its response to `healthz`.
+    pub(super) healthz: Value,
+}
+
+/// The server, which ends when it is dropped.
+pub(super) struct StandIn {
+    pub(super) url: String,
+    state: Arc<Drivers>,
+    _server: JoinSet<()>,
+}
+
+struct Drivers {
+    by_host: BTreeMap<String, Driver>,
+    calls: Mutex<Vec<Call>>,
+    /// Why drivers are not asked any more, by host.
+    silent: Mutex<BTreeMap<String, String>>,
+}
+
+impl StandIn {
+    /// Stands in for drivers, by the hosts of their URLs.
+    pub(super) async fn start(by_host: BTreeMap<String, Driver>) -> std::io::Result<Self> {
+        let listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into()).await?;
+        let url = format!("http://{}", listener.addr());
+        let state = Arc::new(Drivers {
+            by_host,
+            calls: Mutex::default(),
+            silent: Mutex::default(),
+        });
+        let webhooks = Router::new()
+            .route("/{host}/{webhook}", post(respond))
+            .layer(DefaultBodyLimit::max(LONGEST))
+            .with_state(Arc::clone(&state));
+        let webhooks = TowerToHyperService::new(webhooks);
+        let forbidden = |why| (StatusCode::FORBIDDEN, why).into_response();
+        let mut server = JoinSet::new();
+        server.spawn(async move {
+            listener
+                .serve(|_| webhooks.clone(), Some(forbidden), pending())
+                .await;
+        });
+        Ok(Self {
+            url,
+            state,
+            _server: server,
+        })
+    }
+
+    /// The number of calls so far.
+    pub(super) fn count(&self) -> usize {
+        lock(&self.state.calls).len()
+    }
+
+    /// The calls since the last time.
+    pub(super) fn take_calls(&self) -> Vec<Call> {
+        std::mem::take(&mut lock(&self.state.calls))
+    }
+
+    /// The drivers that are assumed to succeed, and why.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let silent = lock(&self.state.silent);
+        let notes = silent.iter().map(|(host, why)| {
+            format!("the driver at {host} is assumed to succeed, as it does not respond from here (--connect-to HOST=URL): {why}")
+        });
+        notes.collect()
+    }
+}
+
+async fn respond(
+    State(drivers): State<Arc<Drivers>>,
+    Path((host, webhook)): Path<(String, String)>,
+    body: Bytes,
+) -> Json<Value> {
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let driver = drivers.by_host.get(&host);
+    if webhook == "healthz" {
+        return Json(driver.map_or(Value::Null, |it| it.healthz.clone()));
+    }
+    let asked = match driver {
+        Some(driver) => drivers.ask((&host, driver), &webhook, &request).await,
+        None => None,
+    };
+    let response = asked.unwrap_or_else(|| assumed(&webhook, &request));
+    lock(&drivers.calls).push(Call {
+        webhook,
+        request,
+        response: response.clone(),
+    });
+    Json(response)
+}
+
+impl Drivers {
+    /// The driver's own response, where there is one that says something.
+    async fn ask(
+        &self,
+        (host, driver): (&str, &Driver),
+        webhook: &str,
+        request: &Value,
+    ) -> Option<Value> {
+        let is_decision = DECISIONS.contains(&webhook);
+        let is_known = request["lbInfo"].get(PLANNED).is_none();
+        if !is_known
+            || !is_decision && !driver.accepts_dry_runs
+            || lock(&self.silent).contains_key(host)
+        {
+            return None;
+        }
+        let mut request = request.clone();
+        if !is_decision {
+            request["dryRun"] = true.into();
+        }
+        let client = driver.client.as_ref()?;
+        let called = client
+            .raw_call_within(webhook, request.to_string(), TIMEOUT)
+            .await;
+        let why = match called {
+            Ok(response) if response.status == 200 => {
+                let response: Value = serde_json::from_slice(&response.body).ok()?;
+                // The success of a dry run has no result.
+                let says = is_decision || response["status"] == "Fail";
+                return says.then_some(response);
+            }
+            Ok(response) => format!("{webhook}: HTTP status {}", response.status),
+            Err(error) => format!("{webhook}: {error}"),
+        };
+        lock(&self.silent).insert(host.to_owned(), why);
+        None
+    }
+}
+
+/// The response of a driver that succeeds at once.
+fn assumed(webhook: &str, request: &Value) -> Value {
+    match webhook {
+        "validateLoadBalancer" | "validateBackend" => json!({"succ": true}),
+        "judgePodDeregister" => json!({"succ": true, "doNotDeregister": []}),
+        "generateBackendAddr" => match address(request) {
+            Some(address) => json!({"status": "Succ", "backendAddr": address}),
+            None => json!({"status": "Running", "msg": "it has no address yet"}),
+        },
+        "createLoadBalancer" => json!({"status": "Succ", "lbInfo": {PLANNED: request["recordID"]}}),
+        "listBackends" => json!({"status": "Succ", "backends": []}),
+        _ => json!({"status": "Succ"}),
+    }
+}
+
+/// The address at which most load balancers reach the backend: its own, or that of its node.
+fn address(request: &Value) -> Option<String> {
+    let number = |port: &Value| {
+        port["port"]
+            .as_u64()
+            .or_else(|| port["portNumber"].as_u64())
+    };
+    let (pod, service, endpoint) = (
+        &request["podBackend"],
+        &request["serviceBackend"],
+        &request["endpointBackend"],
+    );
+    let (ip, port) = if let Some(ip) = pod["pod"]["status"]["podIP"].as_str() {
+        (ip, number(&pod["port"])?)
+    } else if let Some(ip) = endpoint["address"].as_str() {
+        (ip, number(endpoint)?)
+    } else {
+        let wanted = number(&service["port"])?;
+        let ports = service["service"]["spec"]["ports"].as_array()?;
+        let port = ports.iter().find(|it| number(it) == Some(wanted))?;
+        let addresses = service["nodeAddresses"].as_array()?;
+        let ip = addresses.iter().find(|it| it["type"] == "InternalIP")?;
+        (ip["address"].as_str()?, port["nodePort"].as_u64()?)
+    };
+    match ip.contains(':') {
+        true => Some(format!("[{ip}]:{port}")),
+        false => Some(format!("{ip}:{port}")),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_that_of_the_backend_or_of_its_node() {
+        let pod =
+            json!({"podBackend": {"pod": {"status": {"podIP": "10.0.0.1"}}, "port": {"port": 80}}});
+        let older = json!({"podBackend": {"pod": {"status": {"podIP": "fd00::1"}}, "port": {"portNumber": 80}}});
+        let endpoint = json!({"endpointBackend": {"address": "10.0.0.2", "port": 8080}});
+        let service = |port: u64| {
+            json!({"serviceBackend": {
+                "port": {"port": port}, "service": {"spec": {"ports": [{"port": 80, "nodePort": 30080}]}},
+                "nodeAddresses": [{"type": "Hostname", "address": "a"}, {"type": "InternalIP", "address": "10.0.0.3"}],
+            }})
+        };
+        let pending = json!({"podBackend": {"pod": {"status": {}}, "port": {"port": 80}}});
+        for (request, expected) in [
+            (pod, Some("10.0.0.1:80")),
+            (older, Some("[fd00::1]:80")),
+            (endpoint, Some("10.0.0.2:8080")),
+            (service(80), Some("10.0.0.3:30080")),
+            (service(81), None),
+            (pending, None),
+        ] {
+            assert_eq!(address(&request).as_deref(), expected, "{request}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_driver_that_does_not_respond_is_asked_once_and_assumed_to_succeed() {
+        let silent = Driver {
+            // Nobody listens at the port of discard.
+            client: DriverClient::new("http://127.0.0.1:9").ok(),
+            accepts_dry_runs: true,
+            healthz: json!({"healthy": true}),
+        };
+        let stand_in = StandIn::start([("silent".to_owned(), silent)].into())
+            .await
+            .unwrap();
+        let client = DriverClient::new(&format!("{}/silent", stand_in.url)).unwrap();
+        let call = async |webhook: &str, body: Value| {
+            let response = client.raw_call(webhook, body.to_string()).await.unwrap();
+            serde_json::from_slice::<Value>(&response.body).unwrap()
+        };
+        assert_eq!(call("healthz", json!({})).await, json!({"healthy": true}));
+        let created = call("createLoadBalancer", json!({"recordID": "r"})).await;
+        assert_eq!(created, json!({"status": "Succ", "lbInfo": {PLANNED: "r"}}));
+        assert_eq!(
+            call("validateBackend", json!({})).await,
+            json!({"succ": true})
+        );
+        assert_eq!(
+            stand_in.take_calls().len(),
+            2,
+            "healthz is no call for an object"
+        );
+        let notes = stand_in.notes();
+        assert_eq!(notes.len(), 1);
+        assert!(
+            notes[0].contains("the driver at silent") && notes[0].contains("createLoadBalancer"),
+            "{notes:?}"
+        );
+    }
+}
