@@ -2,7 +2,7 @@
 
 use crate::demo::DemoError;
 use crate::{
-    completion, convert, demo, dev, inspect, install, local_cluster, mock_driver, new, plan,
+    completion, convert, demo, dev, diff, inspect, install, local_cluster, mock_driver, new, plan,
     webhooks,
 };
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -51,6 +51,7 @@ enum Command {
     Check(inspect::CheckArgs),
     Why(inspect::WhyArgs),
     Tree(inspect::TreeArgs),
+    Diff(Box<diff::DiffArgs>),
     Plan(Box<plan::PlanArgs>),
     Pause(inspect::PauseArgs),
     /// Let the controller call drivers again for an object that was paused
@@ -82,7 +83,11 @@ pub fn main() -> ExitCode {
         // The demo causes failures on purpose and reports them itself.
         Command::Demo(_) => "error",
         // The reports contain what happens.
-        Command::Conformance(_) | Command::Check(_) | Command::Why(_) | Command::Tree(_) => "warn",
+        Command::Conformance(_)
+        | Command::Check(_)
+        | Command::Why(_)
+        | Command::Tree(_)
+        | Command::Diff(_) => "warn",
         // What the rehearsed controller reports is in the plan.
         Command::Plan(_) => "error",
         // Until the controller runs, admission is not ready.
@@ -138,6 +143,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         Command::Check(args) => return inspect::run_check(args).await,
         Command::Why(args) => return inspect::run_why(args).await,
         Command::Tree(args) => return inspect::run_tree(args).await,
+        Command::Diff(args) => return diff::run(*args).await,
         Command::Plan(args) => return plan::run(*args).await,
         Command::Pause(args) => return inspect::run_pause(args, true).await,
         Command::Resume(args) => return inspect::run_pause(args, false).await,

@@ -22,6 +22,8 @@ mod completion;
 mod convert;
 pub mod demo;
 mod dev;
+pub mod diff;
+mod drivers;
 mod inspect;
 mod install;
 mod local_cluster;
@@ -36,3 +38,4 @@ pub mod watched_cluster;
 mod webhooks;
 
 pub use command::{command, main};
+pub use drivers::Drivers;

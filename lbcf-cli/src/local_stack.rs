@@ -106,12 +106,6 @@ impl LocalStack {
     }
 }
 
-/// The host of a driver's URL, which is that of a Service in a cluster.
-pub(crate) fn host_of(url: &str) -> Option<String> {
-    let uri: axum::http::Uri = url.parse().ok()?;
-    uri.host().map(str::to_owned)
-}
-
 /// Pods can have addresses of their own on this machine: on macOS each needs an alias.
 pub(crate) fn has_loopback_addresses() -> bool {
     std::net::UdpSocket::bind((Ipv4Addr::new(127, 0, 0, 2), 0)).is_ok()

@@ -11,7 +11,7 @@ mod stand_in;
 mod text;
 
 pub(crate) use args::{PlanArgs, run};
-pub use rehearsal::{Drivers, rehearse};
+pub use rehearsal::rehearse;
 
 use local_cluster::RequestCounts;
 use serde_json::Value;

@@ -27,6 +27,7 @@ mod service_class;
 mod string_map;
 pub(crate) mod syntax;
 
+pub use allowed::DRIVER_TYPE;
 pub use backend_group::{
     AddressFamily, BackendGroup, BackendGroupSpec, BackendGroupStatus, DeregisterPolicy,
     DeregisterWebhook, FailurePolicy, PodSelection, SelectPodByLabel, ServiceMode,

@@ -52,15 +52,21 @@ impl Object {
         self.data.pointer(pointer).unwrap_or(&NULL)
     }
 
-    pub(crate) fn text(&self, pointer: &str) -> &str {
+    /// The text at a JSON pointer; empty if there is none.
+    #[must_use]
+    pub fn text(&self, pointer: &str) -> &str {
         self.at(pointer).as_str().unwrap_or_default()
     }
 
-    pub(crate) fn list(&self, pointer: &str) -> &[Value] {
+    /// The list at a JSON pointer; empty if there is none.
+    #[must_use]
+    pub fn list(&self, pointer: &str) -> &[Value] {
         self.at(pointer).as_array().map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn texts(&self, pointer: &str) -> Vec<&str> {
+    /// The texts of a list.
+    #[must_use]
+    pub fn texts(&self, pointer: &str) -> Vec<&str> {
         self.list(pointer)
             .iter()
             .filter_map(Value::as_str)

@@ -8,6 +8,7 @@
 mod backend;
 pub mod check;
 mod cluster;
+pub mod diff;
 mod finding;
 mod object;
 mod printed;

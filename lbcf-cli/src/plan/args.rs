@@ -1,10 +1,10 @@
 //! The command.
 
-use super::rehearsal::{Drivers, rehearse};
+use super::rehearsal::rehearse;
 use super::text::text;
+use crate::drivers::CalledDrivers;
 use crate::inspect::UserArgs;
 use crate::manifests::{Manifest, apply_any, parse, read_all};
-use lbcf_controller::cli::{DriverArgs, host_and_url};
 use lbcf_inspect::Cluster;
 use lbcf_serving::streams;
 use std::error::Error;
@@ -41,12 +41,8 @@ pub(crate) struct PlanArgs {
     #[arg(short, long, value_name = "DIR", group = "manifests")]
     kustomize: Option<PathBuf>,
 
-    /// Ask drivers at HOST under this base URL instead; can be repeated
-    #[arg(long, value_name = "HOST=URL", value_delimiter = ',', value_parser = host_and_url)]
-    connect_to: Vec<(String, String)>,
-
     #[command(flatten)]
-    drivers: DriverArgs,
+    drivers: CalledDrivers,
 }
 
 pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Box<dyn Error>> {
@@ -54,12 +50,7 @@ pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Box<dyn Error>> {
         Some(folder) => kustomized(folder)?,
         None => read_all(&args.filename).map_err(|problem| format!("--filename {problem}"))?,
     };
-    let [http, http_of_tenants] = args.drivers.clients()?;
-    let drivers = Drivers {
-        http,
-        http_of_tenants,
-        connect_to: args.connect_to.into_iter().collect(),
-    };
+    let drivers = args.drivers.open()?;
     let (client, namespace) = args.user.client().await?;
     let cluster = Cluster::read(&client, &args.user.scope(&namespace)).await?;
     let objects = manifests.iter().map(|it| {

@@ -3,7 +3,7 @@
 use crate::manifests::MANAGER;
 use kube::api::DynamicObject;
 use lbcf_controller::ObjectKey;
-use lbcf_controller::api::GROUP;
+use lbcf_controller::api::{DRIVER_TYPE, GROUP};
 use lbcf_controller::names::{ANNOTATION_ADDRESS, ANNOTATION_SIGNATURE, resolve};
 use lbcf_inspect::{Cluster, Kind, ObjectRef};
 use serde_json::{Map, Value, json};
@@ -143,7 +143,7 @@ fn assumed_driver(driver: &ObjectKey) -> Object {
     fields(json!({
         "apiVersion": format!("{GROUP}/v1beta1"), "kind": "LoadBalancerDriver",
         "metadata": {"name": &**name, "namespace": &**namespace, "uid": driver.to_string()},
-        "spec": {"driverType": "Webhook", "url": format!("http://{name}.{namespace}.invalid")},
+        "spec": {"driverType": DRIVER_TYPE, "url": format!("http://{name}.{namespace}.invalid")},
     }))
 }
 

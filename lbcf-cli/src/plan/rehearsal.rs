@@ -3,12 +3,12 @@
 use super::Plan;
 use super::copy::{Copy, copy};
 use super::stand_in::{Driver, StandIn};
-use crate::local_stack::{LocalStack, StackError, host_of};
+use crate::drivers::{Drivers, host_of};
+use crate::local_stack::{LocalStack, StackError};
 use kube::Client;
 use kube::api::DynamicObject;
-use lbcf_controller::names::{CONTROLLER, SYSTEM_NAMESPACE};
-use lbcf_controller::{Backoff, DriverAddresses, ObjectKey, Options};
-use lbcf_driver_client::{DriverClient, HttpClient};
+use lbcf_controller::names::CONTROLLER;
+use lbcf_controller::{Backoff, DriverAddresses, Options};
 use lbcf_inspect::Cluster;
 use local_cluster::{LocalClusterOptions, RequestCounts};
 use serde_json::{Map, Value, json};
@@ -23,17 +23,6 @@ const INTERVAL: Duration = Duration::from_millis(15);
 const LONGEST: Duration = Duration::from_secs(60);
 /// Longer than any rehearsal.
 const NEVER: Duration = Duration::from_secs(3600);
-
-/// The ways to drivers.
-#[derive(Debug, Clone, Default)]
-pub struct Drivers {
-    /// The client for those in kube-system.
-    pub http: HttpClient,
-    /// The client for those in other namespaces.
-    pub http_of_tenants: HttpClient,
-    /// Base URLs to use instead of a driver's, by the host in its URL.
-    pub connect_to: BTreeMap<String, String>,
-}
 
 /// Rehearses a change of a cluster: `change` gets a client of the copy. `manifests` are the objects that it applies, if they
 /// are known.
@@ -64,7 +53,7 @@ async fn rehearse_in<T>(
     drivers: &Drivers,
     change: impl AsyncFnOnce(Client) -> T,
 ) -> Result<(Plan, T), StackError> {
-    let stand_in = StandIn::start(drivers.of(&copy)).await;
+    let stand_in = StandIn::start(stood_in_for(&copy, drivers)).await;
     let stand_in = stand_in.map_err(|error| StackError::Prepare(error.to_string()))?;
     let hosts = copy.drivers.values().filter_map(|it| host_of(url(it)));
     let to_stand_in = hosts.map(|host| (host.clone(), format!("{}/{host}", stand_in.url)));
@@ -150,34 +139,21 @@ fn options(connect_to: BTreeMap<String, String>) -> Options {
     }
 }
 
-impl Drivers {
-    /// The copied drivers, by the hosts of their URLs.
-    fn of(&self, copy: &Copy) -> BTreeMap<String, Driver> {
-        let drivers = copy.drivers.iter().filter_map(|(key, driver)| {
-            let host = host_of(url(driver))?;
-            let driver = self.driver(key, driver, &host);
-            Some((host, driver))
-        });
-        drivers.collect()
-    }
-
-    fn driver(&self, key: &ObjectKey, driver: &Map<String, Value>, host: &str) -> Driver {
-        let http = match *key.namespace == *SYSTEM_NAMESPACE {
-            true => &self.http,
-            false => &self.http_of_tenants,
-        };
-        let url = self.connect_to.get(host).map_or(url(driver), |it| it);
-        let status = driver.get("status").unwrap_or(&Value::Null);
-        Driver {
-            client: DriverClient::with_http(http.clone(), url).ok(),
-            accepts_dry_runs: driver
-                .get("spec")
-                .is_some_and(|spec| spec["acceptDryRunCall"] == true),
+/// The copied drivers, by the hosts of their URLs.
+fn stood_in_for(copy: &Copy, drivers: &Drivers) -> BTreeMap<String, Driver> {
+    let copied = copy.drivers.iter().filter_map(|(key, driver)| {
+        let text = |name| driver.get(name).unwrap_or(&Value::Null);
+        let (spec, status) = (text("spec"), text("status"));
+        let stood_in_for = Driver {
+            client: drivers.client(key, url(driver)).ok(),
+            accepts_dry_runs: spec["acceptDryRunCall"] == true,
             healthz: json!({
                 "healthy": true, "specification": status["specification"], "features": status["features"],
             }),
-        }
-    }
+        };
+        Some((host_of(url(driver))?, stood_in_for))
+    });
+    copied.collect()
 }
 
 fn url(driver: &Map<String, Value>) -> &str {

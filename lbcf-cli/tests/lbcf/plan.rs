@@ -1,4 +1,4 @@
-//! `lbcf plan`, on a cluster of its own.
+//! `lbcf plan` and `lbcf diff`, on a cluster of their own.
 
 use crate::conformance::get;
 use crate::given_cluster::cluster;
@@ -98,4 +98,15 @@ fn a_plan_names_each_call_and_writes_nothing() {
             "{errors}"
         );
     }
+}
+
+#[test]
+fn a_diff_of_nothing_is_no_difference_and_names_what_is_not_seen() {
+    let (_cluster, _, kubeconfig) = cluster();
+    let text = ended(
+        &run(&["diff", "-A", "--kubeconfig", kubeconfig.as_str()]),
+        0,
+    );
+    assert!(text.contains("not seen: loadbalancers: 404"), "{text}");
+    assert_refused(&run(&["diff", "--connect-to", "host"]), "HOST=URL");
 }

@@ -57,7 +57,7 @@ pub(crate) const CLASS_VALUE: usize = 1024;
 pub(crate) const WEBHOOKS: usize = 32;
 
 /// The only type of drivers.
-pub(crate) const DRIVER_TYPE: &str = "Webhook";
+pub const DRIVER_TYPE: &str = "Webhook";
 /// The longest timeout of a webhook.
 pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(60);
 /// The shortest periods of `Always`.

@@ -1,5 +1,6 @@
 //! The audit: backends in the cloud that no BackendRecord accounts for.
 
+mod diff;
 mod pages;
 
 use k8s_openapi::api::core::v1::{Event, Pod};
