@@ -38,6 +38,18 @@ impl LocalStack {
             Some(path) => Cluster::given(path).await.map_err(StackError::Prepare)?,
             None => Cluster::embedded(kubeconfig, options).await?,
         };
+        Self::of(cluster).await
+    }
+
+    /// The same with an embedded cluster that only this process reaches.
+    ///
+    /// # Errors
+    /// [`StackError`].
+    pub(crate) async fn unserved(options: LocalClusterOptions) -> Result<Self, StackError> {
+        Self::of(Cluster::unserved(options).await?).await
+    }
+
+    async fn of(cluster: Cluster) -> Result<Self, StackError> {
         if let Err(problem) = cluster.prepare().await {
             cluster.shut_down().await;
             return Err(StackError::Prepare(problem));

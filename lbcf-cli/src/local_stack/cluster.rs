@@ -17,10 +17,8 @@ pub(super) const CERTIFICATES: &str = "lbcf-controller-admission";
 pub(super) enum Cluster {
     Embedded {
         cluster: LocalCluster,
-        server: ServerHandle,
-        kubeconfig: PathBuf,
-        /// Removed with the kubeconfig at the end, unless the user chose its path.
-        _folder: Option<TempDir>,
+        /// None for one that only this process reaches.
+        served: Option<Served>,
     },
     Given {
         url: String,
@@ -29,7 +27,24 @@ pub(super) enum Cluster {
     },
 }
 
+pub(super) struct Served {
+    server: ServerHandle,
+    kubeconfig: PathBuf,
+    /// Removed with the kubeconfig at the end, unless the user chose its path.
+    _folder: Option<TempDir>,
+}
+
 impl Cluster {
+    /// An embedded cluster that only this process reaches, because others need not read what it is given.
+    pub(super) async fn unserved(options: LocalClusterOptions) -> Result<Self, StackError> {
+        let cluster = LocalCluster::start(options).await;
+        let cluster = cluster.map_err(StackError::Cluster)?;
+        Ok(Self::Embedded {
+            cluster,
+            served: None,
+        })
+    }
+
     /// An embedded cluster, with its kubeconfig in this file or a temporary one.
     pub(super) async fn embedded(
         kubeconfig: Option<&Path>,
@@ -56,11 +71,14 @@ impl Cluster {
                 local_cluster::Error::File { path, source } => StackError::Write { path, source },
                 error => StackError::Cluster(error),
             })?;
-        Ok(Self::Embedded {
-            cluster,
+        let served = Served {
             server,
             kubeconfig,
             _folder: folder,
+        };
+        Ok(Self::Embedded {
+            cluster,
+            served: Some(served),
         })
     }
 
@@ -94,14 +112,21 @@ impl Cluster {
 
     pub(super) fn url(&self) -> String {
         match self {
-            Self::Embedded { server, .. } => server.url(),
+            Self::Embedded { served, .. } => {
+                let served = served.as_ref();
+                served.map(|it| it.server.url()).unwrap_or_default()
+            }
             Self::Given { url, .. } => url.clone(),
         }
     }
 
     pub(super) fn kubeconfig(&self) -> &Path {
         match self {
-            Self::Embedded { kubeconfig, .. } | Self::Given { kubeconfig, .. } => kubeconfig,
+            Self::Embedded { served, .. } => {
+                let served = served.as_ref();
+                served.map_or(Path::new(""), |it| &it.kubeconfig)
+            }
+            Self::Given { kubeconfig, .. } => kubeconfig,
         }
     }
 
@@ -130,10 +155,10 @@ impl Cluster {
     /// Ends the embedded cluster, and removes admission with its certificates from another one.
     pub(super) async fn shut_down(self) {
         match self {
-            Self::Embedded {
-                cluster, server, ..
-            } => {
-                server.shutdown().await;
+            Self::Embedded { cluster, served } => {
+                if let Some(Served { server, .. }) = served {
+                    server.shutdown().await;
+                }
                 cluster.shutdown().await;
             }
             Self::Given { client, .. } => {

@@ -5,8 +5,11 @@ use super::text::text;
 use crate::drivers::CalledDrivers;
 use crate::inspect::UserArgs;
 use crate::manifests::{Manifest, apply_any, parse, read_all};
-use lbcf_inspect::Cluster;
+use kube::api::DynamicObject;
+use lbcf_controller::names::SYSTEM_NAMESPACE;
+use lbcf_inspect::{Cluster, Scope};
 use lbcf_serving::streams;
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -52,7 +55,8 @@ pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Box<dyn Error>> {
     };
     let drivers = args.drivers.open()?;
     let (client, namespace) = args.user.client().await?;
-    let cluster = Cluster::read(&client, &args.user.scope(&namespace)).await?;
+    let scope = args.user.scope(&namespace);
+    let cluster = Cluster::read(&client, &scope).await?;
     let objects = manifests.iter().map(|it| {
         let mut object = it.object.clone();
         let own = &mut object.metadata.namespace;
@@ -60,20 +64,43 @@ pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Box<dyn Error>> {
         object
     });
     let objects: Vec<_> = objects.collect();
-    let (plan, refused) = rehearse(&cluster, &objects, &drivers, async |client| {
-        let mut refused = Vec::new();
+    let change = async |client| {
+        let (mut refused, mut notes) = (Vec::new(), Vec::new());
         for Manifest { object } in &manifests {
-            let applied = apply_any(&client, object, &namespace).await;
-            refused.extend(applied.err().map(|it| it.problem));
+            match apply_any(&client, object, &namespace).await {
+                Ok(()) => {}
+                // Most likely it is of a kind that only the user's cluster has.
+                Err(error) if error.may_pass => {
+                    notes.push(format!("not rehearsed: {}", error.problem));
+                }
+                Err(error) => refused.push(error.problem),
+            }
         }
-        refused
-    })
-    .await?;
+        (refused, notes)
+    };
+    let rehearsed = rehearse(&cluster, &objects, &drivers, change).await?;
+    let (mut plan, (refused, notes)) = rehearsed;
+    plan.notes.extend(notes);
+    if scope != Scope::All {
+        plan.notes.extend(not_read(&objects, &namespace));
+    }
     streams::print(&text(&plan, &refused))?;
     Ok(match (refused.is_empty(), plan.calls.is_empty()) {
         (false, _) => ExitCode::from(2),
         (true, is_empty) => ExitCode::from(u8::from(!is_empty)),
     })
+}
+
+/// The namespaces of manifests that a user who asked about one namespace does not get a whole plan for.
+fn not_read(objects: &[DynamicObject], namespace: &str) -> Vec<String> {
+    let others = objects
+        .iter()
+        .filter_map(|it| it.metadata.namespace.as_deref());
+    let others: BTreeSet<_> = others
+        .filter(|it| ![namespace, SYSTEM_NAMESPACE].contains(it))
+        .collect();
+    let note = |other| format!("what namespace {other} has already is not read (-A reads all)");
+    others.into_iter().map(note).collect()
 }
 
 fn kustomized(folder: &Path) -> Result<Vec<Manifest>, Box<dyn Error>> {

@@ -41,7 +41,7 @@ pub async fn rehearse<T>(
         run_pods: false,
         ..LocalClusterOptions::default()
     };
-    let mut stack = LocalStack::start(None, None, options).await?;
+    let mut stack = LocalStack::unserved(options).await?;
     let rehearsed = rehearse_in(&mut stack, copy, drivers, change).await;
     stack.shut_down().await;
     rehearsed

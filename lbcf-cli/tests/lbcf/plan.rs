@@ -20,6 +20,10 @@ apiVersion: lbcf.tkestack.io/v1beta1
 kind: BackendGroup
 metadata: {name: web}
 spec: {loadBalancers: [web], static: ['1.1.1.1:80'], parameters: {weight: '5'}}
+---
+apiVersion: example.com/v1
+kind: Certificate
+metadata: {name: web, namespace: elsewhere}
 ";
 
 #[test]
@@ -65,6 +69,8 @@ fn a_plan_names_each_call_and_writes_nothing() {
         " weight=5",
         "writes: 1 × create backendrecords",
         "note: the driver at 127.0.0.1 is assumed to succeed",
+        "note: not rehearsed: Certificate: ",
+        "note: what namespace elsewhere has already is not read (-A reads all)",
     ] {
         assert!(planned.contains(expected), "{expected}: {planned}");
     }

@@ -28,7 +28,9 @@ impl DriverAddresses {
         EVERYTHING.parse().unwrap_or_default()
     }
 
-    pub(crate) fn allow(&self, scheme: &str, address: IpAddr, api_server: &[IpAddr]) -> bool {
+    /// True if a driver may be called at this address by this scheme; the addresses of the API server only if they are listed.
+    #[must_use]
+    pub fn allow(&self, scheme: &str, address: IpAddr, api_server: &[IpAddr]) -> bool {
         let networks = match scheme {
             "https" => &self.https,
             _ => &self.http,
