@@ -123,7 +123,7 @@ pub fn command() -> clap::Command {
     Lbcf::command().mut_arg("log_level", |flag| {
         flag.help(
             "What is logged, to stderr: a level, or a list such as warn,lbcf_controller=debug \
-             [default: info; of demo: error; of conformance and dev: warn]",
+             [default: info; of demo and plan: error; of conformance, dev and what only reads: warn]",
         )
     })
 }

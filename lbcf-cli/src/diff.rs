@@ -4,8 +4,8 @@ use crate::drivers::{CalledDrivers, Drivers};
 use crate::inspect::UserArgs;
 use lbcf_controller::names::resolve;
 use lbcf_driver_sdk::webhook::{HealthzResponse, ListBackends, ListedBackend, Status, StringMap};
-use lbcf_inspect::Cluster;
 use lbcf_inspect::diff::{LoadBalancer, load_balancers};
+use lbcf_inspect::{Cluster, push_line};
 use lbcf_serving::streams;
 use std::error::Error;
 use std::process::ExitCode;
@@ -44,8 +44,14 @@ pub(crate) async fn run(args: DiffArgs) -> Result<ExitCode, Box<dyn Error>> {
     let (client, namespace) = args.user.client().await?;
     let cluster = Cluster::read(&client, &args.user.scope(&namespace)).await?;
     let only = args.name.as_deref().map(|name| resolve(&namespace, name));
+    let found = load_balancers(&cluster, only.as_ref());
+    if found.is_empty() && (only.is_some() || !cluster.unseen.is_empty()) {
+        let unseen = cluster.unseen.first();
+        let unseen = unseen.map(|it| format!("; not seen: {}: {}", it.what, it.why));
+        return Err(format!("no such load balancer{}", unseen.unwrap_or_default()).into());
+    }
     let (mut text, mut code) = (String::new(), 0);
-    for lb in load_balancers(&cluster, only.as_ref()) {
+    for lb in found {
         let (name, compared) = compare(&lb, &drivers).await;
         let lines = match compared {
             Ok(lines) if lines.is_empty() => vec!["no difference".to_owned()],
@@ -58,12 +64,16 @@ pub(crate) async fn run(args: DiffArgs) -> Result<ExitCode, Box<dyn Error>> {
                 vec![format!("not compared: {why}")]
             }
         };
-        let lines = lines.iter().map(|line| line.replace(char::is_control, " "));
-        let lines: Vec<_> = lines.map(|line| format!("  {line}\n")).collect();
-        text.push_str(&format!("{name}\n{}", lines.concat()));
+        push_line(&mut text, &name);
+        for line in lines {
+            push_line(&mut text, &format!("  {line}"));
+        }
     }
     for unseen in &cluster.unseen {
-        text.push_str(&format!("not seen: {}: {}\n", unseen.what, unseen.why));
+        push_line(
+            &mut text,
+            &format!("not seen: {}: {}", unseen.what, unseen.why),
+        );
     }
     if text.is_empty() {
         text.push_str("no load balancers\n");
@@ -82,6 +92,9 @@ pub async fn compare(lb: &LoadBalancer<'_>, drivers: &Drivers) -> Compared {
 }
 
 async fn list(lb: &LoadBalancer<'_>, drivers: &Drivers) -> Result<Vec<ListedBackend>, String> {
+    if !lb.is_whole {
+        return Err("backends of other namespaces are not read (-A)".to_owned());
+    }
     let (key, driver) = lb.driver.as_ref().ok_or("its driver cannot be seen")?;
     let webhooks = driver.list("/spec/webhooks").iter();
     if !webhooks.clone().any(|it| it["name"] == "listBackends") {

@@ -200,7 +200,11 @@ async fn each_call_says_the_specification_and_begins_a_trace() {
 /// Waits until the client's system has the end of a stream, which a busy one delivers later than it is sent.
 fn until_end_is_received(stream: &std::net::TcpStream) {
     let port = |addr: SocketAddr| format!(":{:04X} ", addr.port());
-    let ports = [stream.local_addr(), stream.peer_addr()].map(|addr| port(addr.unwrap()));
+    let (Ok(local), Ok(remote)) = (stream.local_addr(), stream.peer_addr()) else {
+        // The client has closed it, too, and so has received the end.
+        return;
+    };
+    let ports = [local, remote].map(port);
     let waits_for_it = |line: &str| {
         let (local, remote) = (line.find(&ports[0]), line.find(&ports[1]));
         local.is_some() && local < remote && line.contains(" 04 ")

@@ -5,8 +5,9 @@ use crate::cluster::{Cluster, Labels, Object};
 use crate::object::{Kind, ObjectRef};
 use lbcf_controller::ObjectKey;
 use lbcf_controller::api::condition_types;
+use lbcf_controller::names::SYSTEM_NAMESPACE;
 use lbcf_driver_sdk::webhook::ListedBackend;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A load balancer that exists.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct LoadBalancer<'a> {
     pub driver: Option<(ObjectKey, &'a Object)>,
     /// Its identity.
     pub lb_info: Labels,
+    /// False if there may be records of its backends that were not read.
+    pub is_whole: bool,
     records: Vec<&'a Object>,
 }
 
@@ -29,12 +32,15 @@ pub fn load_balancers<'a>(cluster: &'a Cluster, only: Option<&ObjectKey>) -> Vec
     for (object, lb) in own.filter(|(it, _)| is_shown(it)) {
         let driver = object.resolve(Kind::LoadBalancerDriver, lb.text("/spec/lbDriver"));
         let name = object.to_string();
-        all.push(load_balancer(
-            cluster,
-            name,
-            driver,
-            lb.map("/status/lbInfo"),
-        ));
+        let is_shared =
+            *object.key.namespace == *SYSTEM_NAMESPACE || !lb.list("/spec/scope").is_empty();
+        let users = if is_shared {
+            ""
+        } else {
+            &*object.key.namespace
+        };
+        let lb_info = lb.map("/status/lbInfo");
+        all.push(load_balancer(cluster, name, (driver, lb_info), users));
     }
     for (object, bind) in cluster.all(Kind::Bind).filter(|(it, _)| is_shown(it)) {
         for part in bind.list("/status/loadBalancerStatuses") {
@@ -43,19 +49,21 @@ pub fn load_balancers<'a>(cluster: &'a Cluster, only: Option<&ObjectKey>) -> Vec
             let name = format!("{object} load balancer {}", text("name"));
             let lb_info = serde_json::from_value(part["lbInfo"].clone());
             let lb_info = lb_info.unwrap_or_default();
-            all.push(load_balancer(cluster, name, driver, lb_info));
+            let users = &object.key.namespace;
+            all.push(load_balancer(cluster, name, (driver, lb_info), users));
         }
     }
     all.retain(|it| !it.lb_info.is_empty());
     all
 }
 
-fn load_balancer(
-    cluster: &Cluster,
+/// Its records are in the namespace of its users, or in any.
+fn load_balancer<'a>(
+    cluster: &'a Cluster,
     name: String,
-    driver: ObjectRef,
-    lb_info: Labels,
-) -> LoadBalancer<'_> {
+    (driver, lb_info): (ObjectRef, Labels),
+    users: &str,
+) -> LoadBalancer<'a> {
     let records = cluster.all(Kind::BackendRecord).filter(|(record, it)| {
         let of = record.resolve(Kind::LoadBalancerDriver, it.text("/spec/lbDriver"));
         of == driver && it.map("/spec/lbInfo") == lb_info
@@ -65,6 +73,10 @@ fn load_balancer(
         records: records.map(|(_, it)| it).collect(),
         driver: cluster.get(&driver).map(|it| (driver.key, it)),
         lb_info,
+        is_whole: cluster.sees(&ObjectRef::new(
+            Kind::BackendRecord,
+            ObjectKey::new(users, ""),
+        )),
     }
 }
 
@@ -73,13 +85,15 @@ impl LoadBalancer<'_> {
     /// nothing, `~` has other parameters.
     #[must_use]
     pub fn differences(&self, listed: &[ListedBackend]) -> Vec<String> {
-        let mut listed: BTreeMap<&str, &ListedBackend> =
+        let listed: BTreeMap<&str, &ListedBackend> =
             listed.iter().map(|it| (&*it.backend_addr, it)).collect();
-        let mut lines = Vec::new();
+        // Several records may have one address.
+        let (mut lines, mut declared) = (Vec::new(), BTreeSet::new());
         for record in &self.records {
             let addr = record.text("/status/backendAddr");
             let what = backend(record);
-            match listed.remove(addr) {
+            declared.insert(addr);
+            match listed.get(addr) {
                 // It registers nothing yet, or not any more.
                 None if !record.has_condition(condition_types::REGISTERED)
                     || record.is_deleting() => {}
@@ -88,7 +102,9 @@ impl LoadBalancer<'_> {
                     .extend(parameters(record, there).map(|it| format!("~ {addr}  {what}: {it}"))),
             }
         }
-        lines.extend(listed.values().map(|it| {
+        let others = listed.values();
+        let others = others.filter(|it| !declared.contains(&*it.backend_addr));
+        lines.extend(others.map(|it| {
             let by = match &*it.record_id {
                 "" => "registered by hand, or by a driver that does not tell",
                 record_id => record_id,
@@ -191,6 +207,15 @@ mod tests {
         ];
         assert_eq!(lines, expected);
         assert_eq!(found[1].differences(&[]), [""; 0]);
+        // Two records may have one address, and all records are seen.
+        let shared = [found[0].records[0], found[0].records[0]];
+        let twice = LoadBalancer {
+            records: shared.to_vec(),
+            ..load_balancers(&cluster, None).swap_remove(0)
+        };
+        let one = [listed("10.0.0.1:80", "", "10")];
+        assert_eq!(twice.differences(&one), [""; 0]);
+        assert!(twice.is_whole);
         let other = ObjectKey::new("ns", "both");
         assert_eq!(load_balancers(&cluster, Some(&other)).len(), 1);
     }

@@ -18,4 +18,5 @@ pub mod why;
 pub use cluster::{Cluster, Object, ReadError, Scope, Unseen};
 pub use finding::{Chain, Finding, Fix};
 pub use object::{Kind, ObjectRef, UnknownKind};
+pub use printed::push_line;
 pub use tree::tree;

@@ -21,8 +21,9 @@ use std::process::{Command, ExitCode};
 /// Rehearses it with a copy of the objects that you may read. Nothing is written, and drivers are
 /// asked for validations, addresses and verdicts, and for dry runs if they accept them. One that
 /// does not respond from here is assumed to succeed. Pods that workloads in the manifests would
-/// start are not foreseen. The exit code is 0 if no driver would be called, 1 if one would be, and
-/// 2 for errors and for manifests that would be refused.
+/// start or end are not foreseen. The exit code is 0 if no driver would be called, 1 if one would
+/// be, and 2 for errors, for manifests that would be refused, and where you may not read all that
+/// the plan depends on.
 #[derive(Debug, Clone, clap::Args)]
 #[command(verbatim_doc_comment, mut_args = lbcf_serving::flags::variables("LBCF_PLAN_"))]
 #[command(group = clap::ArgGroup::new("manifests").required(true))]
@@ -66,7 +67,14 @@ pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Box<dyn Error>> {
     let objects: Vec<_> = objects.collect();
     let change = async |client| {
         let (mut refused, mut notes) = (Vec::new(), Vec::new());
-        for Manifest { object } in &manifests {
+        for manifest in &manifests {
+            let object = &manifest.object;
+            if WORKLOADS.contains(&manifest.kind()) {
+                notes.push(format!(
+                    "{manifest}: pods that it starts or ends are not foreseen"
+                ));
+                continue;
+            }
             match apply_any(&client, object, &namespace).await {
                 Ok(()) => {}
                 // Most likely it is of a kind that only the user's cluster has.
@@ -85,11 +93,22 @@ pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Box<dyn Error>> {
         plan.notes.extend(not_read(&objects, &namespace));
     }
     streams::print(&text(&plan, &refused))?;
-    Ok(match (refused.is_empty(), plan.calls.is_empty()) {
+    let is_whole = refused.is_empty() && cluster.unseen.is_empty();
+    Ok(match (is_whole, plan.calls.is_empty()) {
         (false, _) => ExitCode::from(2),
         (true, is_empty) => ExitCode::from(u8::from(!is_empty)),
     })
 }
+
+/// Kinds whose controllers are not those of the cluster in a rehearsal.
+const WORKLOADS: [&str; 6] = [
+    "Deployment",
+    "ReplicaSet",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "CronJob",
+];
 
 /// The namespaces of manifests that a user who asked about one namespace does not get a whole plan for.
 fn not_read(objects: &[DynamicObject], namespace: &str) -> Vec<String> {

@@ -32,14 +32,11 @@ pub(super) fn copy(cluster: &Cluster, manifests: &[DynamicObject]) -> Copy {
         };
         is_used.then_some(())?;
         let metadata = object.get_mut("metadata")?.as_object_mut()?;
-        if kind == Kind::Pod {
-            // Owners that are not copied would have been deleted.
-            metadata.remove("ownerReferences");
-        }
         take_over(metadata);
         Some(object)
     });
     let mut objects: Vec<Object> = read.collect();
+    keep_owners_that_are_copied(&mut objects);
     // The garbage collector deletes what comes before its owner.
     objects.sort_by_key(|it| kind(it) != "Service");
     let written = manifests
@@ -55,7 +52,8 @@ pub(super) fn copy(cluster: &Cluster, manifests: &[DynamicObject]) -> Copy {
         ));
         objects.insert(0, assumed_driver(&driver));
     }
-    let all = objects.iter().chain(&written);
+    // What the cluster has is what is called.
+    let all = written.iter().chain(&objects);
     let drivers = all.clone().filter(|it| kind(it) == "LoadBalancerDriver");
     let drivers = drivers.map(|it| (key(it), it.clone())).collect();
     let namespaces: BTreeSet<String> = all.map(|it| key(it).namespace.to_string()).collect();
@@ -71,6 +69,19 @@ pub(super) fn copy(cluster: &Cluster, manifests: &[DynamicObject]) -> Copy {
     }
 }
 
+/// The garbage collector would delete what lost its owner.
+fn keep_owners_that_are_copied(objects: &mut [Object]) {
+    let uid = |it: &Object| it.get("metadata").map(|it| it["uid"].clone());
+    let uids: Vec<Value> = objects.iter().filter_map(uid).collect();
+    let uids: BTreeSet<&str> = uids.iter().filter_map(Value::as_str).collect();
+    for metadata in objects.iter_mut().filter_map(|it| it.get_mut("metadata")) {
+        let owners = metadata.get_mut("ownerReferences");
+        if let Some(owners) = owners.and_then(Value::as_array_mut) {
+            owners.retain(|it| it["uid"].as_str().is_some_and(|uid| uids.contains(uid)));
+        }
+    }
+}
+
 /// Makes a record one of a controller from before records were signed, because the key may not be read. False for one that
 /// registers nothing yet: it is created again.
 fn unsigned(record: &mut Object) -> bool {
@@ -78,10 +89,14 @@ fn unsigned(record: &mut Object) -> bool {
         .get("status")
         .and_then(|it| it["backendAddr"].as_str());
     let is_registered = status.is_some_and(|it| !it.is_empty());
-    let metadata = record.get_mut("metadata");
-    if let Some(annotations) = metadata.and_then(|it| it["annotations"].as_object_mut()) {
-        annotations
-            .retain(|name, _| ![ANNOTATION_SIGNATURE, ANNOTATION_ADDRESS].contains(&&**name));
+    if let Some(metadata) = record.get_mut("metadata") {
+        // Older than the key of the copy, whatever the clocks are.
+        metadata["creationTimestamp"] = "1970-01-01T00:00:00Z".into();
+        let annotations = metadata.get_mut("annotations");
+        if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+            let kept = |name: &str| ![ANNOTATION_SIGNATURE, ANNOTATION_ADDRESS].contains(&name);
+            annotations.retain(|name, _| kept(name));
+        }
     }
     is_registered
 }
@@ -188,6 +203,17 @@ mod tests {
                 (&json!(expected.0), &json!(expected.1))
             );
         }
+    }
+
+    #[test]
+    fn owners_that_are_not_copied_are_forgotten() {
+        let owners = json!([{"uid": "there"}, {"uid": "elsewhere"}]);
+        let service = json!({"metadata": {"uid": "there"}});
+        let slice = json!({"metadata": {"uid": "a", "ownerReferences": owners}});
+        let mut objects = [service, slice].map(fields);
+        keep_owners_that_are_copied(&mut objects);
+        let kept = &objects[1]["metadata"]["ownerReferences"];
+        assert_eq!(*kept, json!([{"uid": "there"}]));
     }
 
     #[test]

@@ -49,11 +49,11 @@ pub async fn rehearse<T>(
 
 async fn rehearse_in<T>(
     stack: &mut LocalStack,
-    copy: Copy,
+    mut copy: Copy,
     drivers: &Drivers,
     change: impl AsyncFnOnce(Client) -> T,
 ) -> Result<(Plan, T), StackError> {
-    let stand_in = StandIn::start(stood_in_for(&copy, drivers)).await;
+    let stand_in = StandIn::start(stood_in_for(&mut copy, drivers)).await;
     let stand_in = stand_in.map_err(|error| StackError::Prepare(error.to_string()))?;
     let hosts = copy.drivers.values().filter_map(|it| host_of(url(it)));
     let to_stand_in = hosts.map(|host| (host.clone(), format!("{}/{host}", stand_in.url)));
@@ -78,9 +78,10 @@ async fn rehearse_in<T>(
         let longest = LONGEST.as_secs();
         notes.push(format!("it goes on after {longest} s, which is not shown"));
     }
-    notes.extend(stand_in.notes());
+    let calls = stand_in.take_calls();
+    notes.extend(stand_in.notes(&calls));
     let plan = Plan {
-        calls: stand_in.take_calls(),
+        calls,
         writes: writes(stack).since(&before),
         notes,
     };
@@ -133,27 +134,40 @@ fn options(connect_to: BTreeMap<String, String>) -> Options {
         audit_period: Duration::ZERO,
         address_timeout: NEVER,
         driver_health_period: Some(NEVER),
-        driver_addresses_of_tenants: DriverAddresses::everything(),
+        // Only the stand-in.
+        driver_addresses: DriverAddresses::default(),
+        driver_addresses_of_tenants: DriverAddresses::default(),
         connect_to,
         ..Options::default()
     }
 }
 
-/// The copied drivers, by the hosts of their URLs.
-fn stood_in_for(copy: &Copy, drivers: &Drivers) -> BTreeMap<String, Driver> {
-    let copied = copy.drivers.iter().filter_map(|(key, driver)| {
+/// The copied drivers, by the hosts of their URLs. Drivers of one host cannot be told apart, and are not asked.
+fn stood_in_for(copy: &mut Copy, drivers: &Drivers) -> BTreeMap<String, Driver> {
+    let mut by_host = BTreeMap::new();
+    for (key, driver) in &copy.drivers {
+        let Some(host) = host_of(url(driver)) else {
+            continue;
+        };
         let text = |name| driver.get(name).unwrap_or(&Value::Null);
         let (spec, status) = (text("spec"), text("status"));
-        let stood_in_for = Driver {
+        let mut stood_in_for = Driver {
             client: drivers.client(key, url(driver)).ok(),
             accepts_dry_runs: spec["acceptDryRunCall"] == true,
             healthz: json!({
                 "healthy": true, "specification": status["specification"], "features": status["features"],
             }),
         };
-        Some((host_of(url(driver))?, stood_in_for))
-    });
-    copied.collect()
+        if by_host.contains_key(&host) {
+            stood_in_for.client = None;
+            let note = format!(
+                "several drivers are at {host}: none is asked, and all are assumed to succeed"
+            );
+            copy.notes.push(note);
+        }
+        by_host.insert(host, stood_in_for);
+    }
+    by_host
 }
 
 fn url(driver: &Map<String, Value>) -> &str {

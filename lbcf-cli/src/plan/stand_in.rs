@@ -12,7 +12,9 @@ use lbcf_driver_client::DriverClient;
 use lbcf_serving::listener::Listener;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
 use std::future::pending;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,8 +22,10 @@ use tokio::task::JoinSet;
 
 /// The limit of a request, in bytes: a controller sends whole pods.
 const LONGEST: usize = 32 << 20;
-/// The time that a driver has.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// The time that a driver has: the controller waits longer.
+const TIMEOUT: Duration = Duration::from_secs(3);
+/// The delay after which a driver that is not done is called again, in seconds: after the rehearsal.
+const LATER: u64 = 3600;
 /// Webhooks that change nothing in a cloud.
 const DECISIONS: [&str; 4] = [
     "validateLoadBalancer",
@@ -59,14 +63,16 @@ impl StandIn {
     /// Stands in for drivers, by the hosts of their URLs.
     pub(super) async fn start(by_host: BTreeMap<String, Driver>) -> std::io::Result<Self> {
         let listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into()).await?;
-        let url = format!("http://{}", listener.addr());
+        // Nobody else on this machine has drivers called by it.
+        let secret = RandomState::new().build_hasher().finish();
+        let url = format!("http://{}/{secret:x}", listener.addr());
         let state = Arc::new(Drivers {
             by_host,
             calls: Mutex::default(),
             silent: Mutex::default(),
         });
         let webhooks = Router::new()
-            .route("/{host}/{webhook}", post(respond))
+            .route(&format!("/{secret:x}/{{host}}/{{webhook}}"), post(respond))
             .layer(DefaultBodyLimit::max(LONGEST))
             .with_state(Arc::clone(&state));
         let webhooks = TowerToHyperService::new(webhooks);
@@ -94,13 +100,27 @@ impl StandIn {
         std::mem::take(&mut lock(&self.state.calls))
     }
 
-    /// The drivers that are assumed to succeed, and why.
-    pub(super) fn notes(&self) -> Vec<String> {
+    /// The assumptions behind these calls.
+    pub(super) fn notes(&self, calls: &[Call]) -> Vec<String> {
         let silent = lock(&self.state.silent);
         let notes = silent.iter().map(|(host, why)| {
             format!("the driver at {host} is assumed to succeed, as it does not respond from here (--connect-to HOST=URL): {why}")
         });
-        notes.collect()
+        let mut notes: Vec<String> = notes.collect();
+        if calls
+            .iter()
+            .any(|it| it.request["lbInfo"].get(PLANNED).is_some())
+        {
+            let note =
+                "what concerns load balancers that do not exist yet is assumed, addresses too";
+            notes.push(note.to_owned());
+        }
+        if calls.iter().any(|it| it.response["status"] == "Running") {
+            notes.push(
+                "what follows when a call is not Running any more is not foreseen".to_owned(),
+            );
+        }
+        notes
     }
 }
 
@@ -110,24 +130,33 @@ async fn respond(
     body: Bytes,
 ) -> Json<Value> {
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let driver = drivers.by_host.get(&host);
-    if webhook == "healthz" {
-        return Json(driver.map_or(Value::Null, |it| it.healthz.clone()));
-    }
-    let asked = match driver {
-        Some(driver) => drivers.ask((&host, driver), &webhook, &request).await,
-        None => None,
-    };
-    let response = asked.unwrap_or_else(|| assumed(&webhook, &request));
-    lock(&drivers.calls).push(Call {
-        webhook,
-        request,
-        response: response.clone(),
-    });
-    Json(response)
+    // It goes on if the controller gives up.
+    let responded = tokio::spawn(async move { drivers.respond(&host, webhook, request).await });
+    Json(responded.await.unwrap_or_default())
 }
 
 impl Drivers {
+    async fn respond(&self, host: &str, webhook: String, request: Value) -> Value {
+        let driver = self.by_host.get(host);
+        if webhook == "healthz" {
+            return driver.map_or(Value::Null, |it| it.healthz.clone());
+        }
+        let asked = match driver {
+            Some(driver) => self.ask((host, driver), &webhook, &request).await,
+            None => None,
+        };
+        let mut response = asked.unwrap_or_else(|| assumed(&webhook, &request));
+        if response["status"] == "Running" {
+            response["minRetryDelayInSeconds"] = LATER.into();
+        }
+        lock(&self.calls).push(Call {
+            webhook,
+            request,
+            response: response.clone(),
+        });
+        response
+    }
+
     /// The driver's own response, where there is one that says something.
     async fn ask(
         &self,
@@ -153,10 +182,15 @@ impl Drivers {
             .await;
         let why = match called {
             Ok(response) if response.status == 200 => {
-                let response: Value = serde_json::from_slice(&response.body).ok()?;
-                // The success of a dry run has no result.
-                let says = is_decision || response["status"] == "Fail";
-                return says.then_some(response);
+                match serde_json::from_slice::<Value>(&response.body) {
+                    // The success of a dry run has no result.
+                    Ok(Value::Object(response)) => {
+                        let response = Value::Object(response);
+                        let says = is_decision || response["status"] == "Fail";
+                        return says.then_some(response);
+                    }
+                    _ => format!("{webhook}: the response is no JSON object"),
+                }
             }
             Ok(response) => format!("{webhook}: HTTP status {}", response.status),
             Err(error) => format!("{webhook}: {error}"),
@@ -267,12 +301,9 @@ mod tests {
             call("validateBackend", json!({})).await,
             json!({"succ": true})
         );
-        assert_eq!(
-            stand_in.take_calls().len(),
-            2,
-            "healthz is no call for an object"
-        );
-        let notes = stand_in.notes();
+        let calls = stand_in.take_calls();
+        assert_eq!(calls.len(), 2, "healthz is no call for an object");
+        let notes = stand_in.notes(&calls);
         assert_eq!(notes.len(), 1);
         assert!(
             notes[0].contains("the driver at silent") && notes[0].contains("createLoadBalancer"),

@@ -1,6 +1,7 @@
 //! A plan for reading.
 
 use super::{Call, Plan};
+use lbcf_inspect::push_line;
 use serde_json::Value;
 
 /// A line for each call, for each kind of write, and for what is assumed.
@@ -20,8 +21,9 @@ pub(super) fn text(plan: &Plan, refused: &[String]) -> String {
         format!("writes: {count} × {} {resource}{part}", key.verb)
     }));
     lines.extend(plan.notes.iter().map(|note| format!("note: {note}")));
-    let clean = |line: String| line.replace(char::is_control, " ") + "\n";
-    lines.into_iter().map(clean).collect()
+    let mut text = String::new();
+    lines.iter().for_each(|line| push_line(&mut text, line));
+    text
 }
 
 fn call(call: &Call) -> String {

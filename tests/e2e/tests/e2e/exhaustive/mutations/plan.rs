@@ -10,7 +10,7 @@ use lbcf_cli::Drivers;
 use lbcf_cli::plan::rehearse;
 use lbcf_controller::Options;
 use lbcf_controller::api::{BackendGroup, Bind, LoadBalancer, LoadBalancerDriver};
-use lbcf_e2e::manifests::{BIND, DRIVER, GROUP, LB, NAMESPACE, SERVICE, SYSTEM};
+use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE, SERVICE, SYSTEM};
 use lbcf_e2e::{CONTROLLER, World, needs_embedded, sample, scrambled};
 use lbcf_inspect::{Cluster, Scope};
 use local_cluster::RequestCounts;
@@ -375,4 +375,30 @@ async fn d127_a_user_who_may_read_one_namespace_gets_a_plan_with_what_it_assumes
     ] {
         assert!(notes.contains(expected), "{notes}");
     }
+}
+
+#[tokio::test]
+async fn d127_a_rehearsal_calls_no_driver_for_real_whatever_the_manifests_say_about_it() {
+    if needs_embedded("plans") {
+        return;
+    }
+    let scene = Scene::start().await;
+    let cluster = Cluster::read(&scene.world.client(), &Scope::All).await;
+    let elsewhere = serde_json::to_value(manifests::driver("http://elsewhere.invalid"));
+    let elsewhere = serde_json::from_value(elsewhere.unwrap()).unwrap();
+    let change = async |client: Client| {
+        let groups: Api<BackendGroup> = Api::namespaced(client, NAMESPACE);
+        let patch = Patch::Merge(json!({"spec": {"parameters": {"weight": "80"}}}));
+        groups.patch(GROUP, &PatchParams::default(), &patch).await
+    };
+    let before = scene.proxy.count();
+    let drivers = Drivers::default();
+    let rehearsed = rehearse(&cluster.unwrap(), &[elsewhere], &drivers, change).await;
+    let (plan, changed) = rehearsed.unwrap();
+    changed.unwrap();
+    let ensured = plan.calls.iter().filter(|it| it.webhook == "ensureBackend");
+    assert_eq!(ensured.count(), 2, "{:?}", plan.notes);
+    let called = scene.proxy.calls().split_off(before);
+    let called: BTreeSet<_> = called.iter().map(|it| &*it.webhook).collect();
+    assert_eq!(called, BTreeSet::from(["validateBackend"]));
 }
