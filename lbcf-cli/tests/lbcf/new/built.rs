@@ -111,8 +111,6 @@ fn shell(folder: &Path, lines: &str) -> Command {
     command.env("LBCF_HEALTH_ADDRESS", "127.0.0.1:0");
     // As on a terminal.
     command.env("LBCF_DEV_OUTPUT", "text");
-    // These measure the machine, which does other things beside.
-    command.env("LBCF_CONFORMANCE_SKIP", "LAT-02,LAT-03");
     command
 }
 

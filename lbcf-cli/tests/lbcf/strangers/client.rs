@@ -99,5 +99,7 @@ async fn client_of_hostile_drivers() {
         is_healthy().await;
     }
     println!("{refused} responses were refused for want of memory");
-    assert_peak("the client of drivers", pid, idle, 64 * MIB);
+    // For large responses, and for the heads of a thousand connections, of 16 KiB each, and their small responses.
+    let budget = (64 + 32) * MIB;
+    assert_peak("the client of drivers", pid, idle, budget);
 }
