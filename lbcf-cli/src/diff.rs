@@ -3,7 +3,9 @@
 use crate::drivers::{CalledDrivers, Drivers};
 use crate::inspect::UserArgs;
 use lbcf_controller::names::resolve;
-use lbcf_driver_sdk::webhook::{HealthzResponse, ListBackends, ListedBackend, Status, StringMap};
+use lbcf_driver_sdk::webhook::{
+    HealthzResponse, ListBackends, ListedBackend, Status, StringMap, Webhook,
+};
 use lbcf_inspect::diff::{LoadBalancer, load_balancers};
 use lbcf_inspect::{Cluster, push_line};
 use lbcf_serving::streams;
@@ -36,9 +38,6 @@ pub(crate) struct DiffArgs {
     drivers: CalledDrivers,
 }
 
-/// A load balancer, and its differences or why there is no list.
-pub type Compared = (String, Result<Vec<String>, String>);
-
 pub(crate) async fn run(args: DiffArgs) -> Result<ExitCode, Box<dyn Error>> {
     let drivers = args.drivers.open()?;
     let (client, namespace) = args.user.client().await?;
@@ -52,8 +51,7 @@ pub(crate) async fn run(args: DiffArgs) -> Result<ExitCode, Box<dyn Error>> {
     }
     let (mut text, mut code) = (String::new(), 0);
     for lb in found {
-        let (name, compared) = compare(&lb, &drivers).await;
-        let lines = match compared {
+        let lines = match compare(&lb, &drivers).await {
             Ok(lines) if lines.is_empty() => vec!["no difference".to_owned()],
             Ok(lines) => {
                 code = code.max(1);
@@ -64,7 +62,7 @@ pub(crate) async fn run(args: DiffArgs) -> Result<ExitCode, Box<dyn Error>> {
                 vec![format!("not compared: {why}")]
             }
         };
-        push_line(&mut text, &name);
+        push_line(&mut text, &lb.name);
         for line in lines {
             push_line(&mut text, &format!("  {line}"));
         }
@@ -82,13 +80,13 @@ pub(crate) async fn run(args: DiffArgs) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::from(code))
 }
 
-/// Compares a load balancer with what its driver lists.
-pub async fn compare(lb: &LoadBalancer<'_>, drivers: &Drivers) -> Compared {
-    let listed = list(lb, drivers).await;
-    (
-        lb.name.clone(),
-        listed.map(|listed| lb.differences(&listed)),
-    )
+/// The differences of a load balancer to what its driver lists.
+///
+/// # Errors
+/// The reason why there is no list, or why it could not be compared.
+pub async fn compare(lb: &LoadBalancer<'_>, drivers: &Drivers) -> Result<Vec<String>, String> {
+    let listed = list(lb, drivers).await?;
+    Ok(lb.differences(&listed))
 }
 
 async fn list(lb: &LoadBalancer<'_>, drivers: &Drivers) -> Result<Vec<ListedBackend>, String> {
@@ -97,7 +95,10 @@ async fn list(lb: &LoadBalancer<'_>, drivers: &Drivers) -> Result<Vec<ListedBack
     }
     let (key, driver) = lb.driver.as_ref().ok_or("its driver cannot be seen")?;
     let webhooks = driver.list("/spec/webhooks").iter();
-    if !webhooks.clone().any(|it| it["name"] == "listBackends") {
+    if !webhooks
+        .clone()
+        .any(|it| it["name"] == <ListBackends>::INFO.name)
+    {
         return Err(format!(
             "LoadBalancerDriver {key} does not name listBackends in spec.webhooks"
         ));

@@ -39,7 +39,7 @@ impl CalledDrivers {
 }
 
 impl Drivers {
-    /// The client of a driver with this URL. Whoever may write one in a namespace could have it call this machine otherwise.
+    /// The client of a driver with this URL. A tenant could otherwise choose a local server that this command calls.
     pub(crate) fn client(&self, driver: &ObjectKey, url: &str) -> Result<DriverClient, InvalidUrl> {
         let replaced = host_of(url).and_then(|host| self.connect_to.get(&host));
         let is_of_system = *driver.namespace == *SYSTEM_NAMESPACE;

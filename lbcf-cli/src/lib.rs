@@ -27,6 +27,7 @@ mod drivers;
 mod inspect;
 mod install;
 mod local_cluster;
+mod local_server;
 mod local_stack;
 mod manifests;
 mod mock_driver;

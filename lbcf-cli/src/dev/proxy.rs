@@ -1,17 +1,16 @@
 //! A proxy in front of the driver, which sees each call and its response.
 
+use crate::local_server::serve;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use hyper_util::service::TowerToHyperService;
 use lbcf_driver_client::{DriverClient, InvalidUrl};
 use lbcf_serving::listener::Listener;
 use mock_driver::{RecordedCalls, record_calls};
 use serde_json::json;
-use std::future::pending;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -49,19 +48,11 @@ impl Proxy {
             .layer(DefaultBodyLimit::max(LONGEST))
             .with_state(driver.clone());
         let (webhooks, calls) = record_calls(webhooks);
-        let webhooks = TowerToHyperService::new(webhooks);
-        let forbidden = |why| error(StatusCode::FORBIDDEN, why);
-        let mut server = JoinSet::new();
-        server.spawn(async move {
-            listener
-                .serve(|_| webhooks.clone(), Some(forbidden), pending())
-                .await;
-        });
         Ok(Self {
             url,
             calls,
             driver,
-            _server: server,
+            _server: serve(listener, webhooks),
         })
     }
 }

@@ -1,19 +1,19 @@
 //! A stand-in for the drivers of a rehearsal: it asks them what changes nothing, and assumes that the rest succeeds.
 
 use super::Call;
+use crate::local_server::serve;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::http::StatusCode;
-use axum::response::IntoResponse as _;
 use axum::routing::post;
 use axum::{Json, Router};
-use hyper_util::service::TowerToHyperService;
 use lbcf_driver_client::DriverClient;
+use lbcf_driver_sdk::webhook::{
+    ALL, Class, CreateLoadBalancer, GenerateBackendAddr, Webhook, WebhookInfo,
+};
 use lbcf_serving::listener::Listener;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
-use std::future::pending;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,19 +26,12 @@ const LONGEST: usize = 32 << 20;
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// The delay after which a driver that is not done is called again, in seconds: after the rehearsal.
 const LATER: u64 = 3600;
-/// Webhooks that change nothing in a cloud.
-const DECISIONS: [&str; 4] = [
-    "validateLoadBalancer",
-    "validateBackend",
-    "generateBackendAddr",
-    "judgePodDeregister",
-];
 /// The field of lbInfo that only load balancers of the rehearsal have, which drivers do not know.
 const PLANNED: &str = "planned";
 
 /// A driver that is stood in for.
 pub(super) struct Driver {
-    /// None if its URL is invalid.
+    /// None for one that is not asked.
     pub(super) client: Option<DriverClient>,
     pub(super) accepts_dry_runs: bool,
     /// Its response to `healthz`.
@@ -63,7 +56,7 @@ impl StandIn {
     /// Stands in for drivers, by the hosts of their URLs.
     pub(super) async fn start(by_host: BTreeMap<String, Driver>) -> std::io::Result<Self> {
         let listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into()).await?;
-        // Nobody else on this machine has drivers called by it.
+        // Other users of this machine cannot call drivers through it.
         let secret = RandomState::new().build_hasher().finish();
         let url = format!("http://{}/{secret:x}", listener.addr());
         let state = Arc::new(Drivers {
@@ -75,18 +68,10 @@ impl StandIn {
             .route(&format!("/{secret:x}/{{host}}/{{webhook}}"), post(respond))
             .layer(DefaultBodyLimit::max(LONGEST))
             .with_state(Arc::clone(&state));
-        let webhooks = TowerToHyperService::new(webhooks);
-        let forbidden = |why| (StatusCode::FORBIDDEN, why).into_response();
-        let mut server = JoinSet::new();
-        server.spawn(async move {
-            listener
-                .serve(|_| webhooks.clone(), Some(forbidden), pending())
-                .await;
-        });
         Ok(Self {
             url,
             state,
-            _server: server,
+            _server: serve(listener, webhooks),
         })
     }
 
@@ -138,14 +123,17 @@ async fn respond(
 impl Drivers {
     async fn respond(&self, host: &str, webhook: String, request: Value) -> Value {
         let driver = self.by_host.get(host);
-        if webhook == "healthz" {
+        let Some(info) = ALL.iter().find(|it| it.name == webhook) else {
+            return Value::Null;
+        };
+        if info.class == Class::Health {
             return driver.map_or(Value::Null, |it| it.healthz.clone());
         }
         let asked = match driver {
-            Some(driver) => self.ask((host, driver), &webhook, &request).await,
+            Some(driver) => self.ask((host, driver), *info, &request).await,
             None => None,
         };
-        let mut response = asked.unwrap_or_else(|| assumed(&webhook, &request));
+        let mut response = asked.unwrap_or_else(|| assumed(*info, &request));
         if response["status"] == "Running" {
             response["minRetryDelayInSeconds"] = LATER.into();
         }
@@ -161,19 +149,17 @@ impl Drivers {
     async fn ask(
         &self,
         (host, driver): (&str, &Driver),
-        webhook: &str,
+        info: WebhookInfo,
         request: &Value,
     ) -> Option<Value> {
-        let is_decision = DECISIONS.contains(&webhook);
+        let (webhook, changes) = (info.name, info.changes_load_balancer());
         let is_known = request["lbInfo"].get(PLANNED).is_none();
-        if !is_known
-            || !is_decision && !driver.accepts_dry_runs
-            || lock(&self.silent).contains_key(host)
+        if !is_known || changes && !driver.accepts_dry_runs || lock(&self.silent).contains_key(host)
         {
             return None;
         }
         let mut request = request.clone();
-        if !is_decision {
+        if changes {
             request["dryRun"] = true.into();
         }
         let client = driver.client.as_ref()?;
@@ -186,7 +172,7 @@ impl Drivers {
                     // The success of a dry run has no result.
                     Ok(Value::Object(response)) => {
                         let response = Value::Object(response);
-                        let says = is_decision || response["status"] == "Fail";
+                        let says = !changes || response["status"] == "Fail";
                         return says.then_some(response);
                     }
                     _ => format!("{webhook}: the response is no JSON object"),
@@ -201,18 +187,20 @@ impl Drivers {
 }
 
 /// The response of a driver that succeeds at once.
-fn assumed(webhook: &str, request: &Value) -> Value {
-    match webhook {
-        "validateLoadBalancer" | "validateBackend" => json!({"succ": true}),
-        "judgePodDeregister" => json!({"succ": true, "doNotDeregister": []}),
-        "generateBackendAddr" => match address(request) {
-            Some(address) => json!({"status": "Succ", "backendAddr": address}),
-            None => json!({"status": "Running", "msg": "it has no address yet"}),
-        },
-        "createLoadBalancer" => json!({"status": "Succ", "lbInfo": {PLANNED: request["recordID"]}}),
-        "listBackends" => json!({"status": "Succ", "backends": []}),
-        _ => json!({"status": "Succ"}),
+fn assumed(info: WebhookInfo, request: &Value) -> Value {
+    if info.class == Class::Verdict {
+        return json!({"succ": true, "doNotDeregister": []});
     }
+    let mut response = json!({"status": "Succ"});
+    if info == <CreateLoadBalancer>::INFO {
+        response["lbInfo"] = json!({PLANNED: request["recordID"]});
+    } else if info == <GenerateBackendAddr>::INFO {
+        match address(request) {
+            Some(address) => response["backendAddr"] = address.into(),
+            None => response = json!({"status": "Running", "msg": "it has no address yet"}),
+        }
+    }
+    response
 }
 
 /// The address at which most load balancers reach the backend: its own, or that of its node.
@@ -281,7 +269,7 @@ mod tests {
     #[tokio::test]
     async fn a_driver_that_does_not_respond_is_asked_once_and_assumed_to_succeed() {
         let silent = Driver {
-            // Nobody listens at the port of discard.
+            // No server listens there.
             client: DriverClient::new("http://127.0.0.1:9").ok(),
             accepts_dry_runs: true,
             healthz: json!({"healthy": true}),
@@ -299,7 +287,7 @@ mod tests {
         assert_eq!(created, json!({"status": "Succ", "lbInfo": {PLANNED: "r"}}));
         assert_eq!(
             call("validateBackend", json!({})).await,
-            json!({"succ": true})
+            json!({"succ": true, "doNotDeregister": []})
         );
         let calls = stand_in.take_calls();
         assert_eq!(calls.len(), 2, "healthz is no call for an object");

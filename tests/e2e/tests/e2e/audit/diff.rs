@@ -15,7 +15,7 @@ async fn differences(world: &World) -> Result<Vec<String>, String> {
     let own = ObjectKey::new(NAMESPACE, LB);
     let found = load_balancers(&cluster, Some(&own));
     let [lb] = &*found else { panic!("{found:?}") };
-    compare(lb, &Drivers::default()).await.1
+    compare(lb, &Drivers::default()).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
