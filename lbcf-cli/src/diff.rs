@@ -47,7 +47,12 @@ pub(crate) async fn run(args: DiffArgs) -> Result<ExitCode, Box<dyn Error>> {
     if found.is_empty() && (only.is_some() || !cluster.unseen.is_empty()) {
         let unseen = cluster.unseen.first();
         let unseen = unseen.map(|it| format!("; not seen: {}: {}", it.what, it.why));
-        return Err(format!("no such load balancer{}", unseen.unwrap_or_default()).into());
+        let name = args.name.unwrap_or_else(|| "all".to_owned());
+        return Err(format!(
+            "{name}: no load balancer exists{}",
+            unseen.unwrap_or_default()
+        )
+        .into());
     }
     let (mut text, mut code) = (String::new(), 0);
     for lb in found {

@@ -117,6 +117,6 @@ fn a_plan_names_each_call_and_writes_nothing() {
 fn a_diff_names_what_is_not_seen() {
     let (_cluster, _, kubeconfig) = cluster();
     let diff = run(&["diff", "-A", "--kubeconfig", kubeconfig.as_str()]);
-    assert_refused(&diff, "no such load balancer; not seen: ");
+    assert_refused(&diff, "all: no load balancer exists; not seen: ");
     assert_refused(&run(&["diff", "--connect-to", "host"]), "HOST=URL");
 }
