@@ -8,6 +8,7 @@ use crate::{
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lbcf_controller::cli::LogArgs;
 use lbcf_serving::streams::{self, is_closed};
+use lbcf_serving::traces;
 use std::error::Error;
 use std::io::Write;
 use std::pin::Pin;
@@ -103,6 +104,7 @@ pub fn main() -> ExitCode {
             // tokio compiles what it runs once for each kind of runtime, unless it sees a trait object.
             let run: Pin<Box<dyn Future<Output = _>>> = Box::pin(run(lbcf.command));
             let outcome = runtime.block_on(run);
+            traces::flush();
             // Does not wait for a blocking DNS lookup that is still running.
             runtime.shutdown_background();
             outcome

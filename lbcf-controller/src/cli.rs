@@ -25,6 +25,7 @@ use crate::drivers::CallCounts;
 use crate::process::metrics::Metrics;
 use clap::Parser;
 use futures::future::BoxFuture;
+use lbcf_serving::traces;
 use std::io::Write;
 use std::process::ExitCode;
 use tokio::task::JoinSet;
@@ -122,7 +123,9 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error, ExitCode::from(2)),
     };
-    match runtime.block_on(run(controller)) {
+    let ended = runtime.block_on(run(controller));
+    traces::flush();
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error, error.exit_code()),
     }

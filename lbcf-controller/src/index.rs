@@ -44,7 +44,7 @@ pub(crate) use ownership::{Neighbour, Ownership};
 pub(crate) use pods::PodView;
 pub(crate) use pods::{GateStatus, PodCondition, PodReadiness};
 pub(crate) use record_uids::{DepartureMark, LeftAddresses};
-pub(crate) use records::{counts_as_registered, load_balancer_of, unit_of};
+pub(crate) use records::{counts_as_registered, load_balancer_of, unit_of, unregistered};
 pub(crate) use request::{
     BindLoadBalancerKey, Owner, Priority, Request, RequestKey, Unit, controller_of,
 };

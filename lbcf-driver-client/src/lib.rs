@@ -28,6 +28,7 @@ use bytes::Bytes;
 use exchange::{CallDeadline, PendingResponse};
 use http_client::Authorization;
 use lbcf_driver_sdk::webhook::{SPECIFICATION, SPECIFICATION_HEADER, Webhook};
+use lbcf_serving::traces;
 use request_body::{Permission, RequestBody};
 use std::time::Duration;
 use url::DriverUrl;
@@ -261,7 +262,7 @@ impl DriverClient {
                         concat!("lbcf-driver-sdk/", env!("CARGO_PKG_VERSION")),
                     )
                     .header(SPECIFICATION_HEADER, SPECIFICATION)
-                    .header("traceparent", new_trace());
+                    .header("traceparent", traceparent());
                 let mut hint = None;
                 match self.http.authorization(&self.url).await {
                     Authorization::Nothing => {}
@@ -279,12 +280,17 @@ impl DriverClient {
     }
 }
 
-/// The `traceparent` of a call, which begins a trace (W3C Trace Context). The current span gets its id.
-fn new_trace() -> String {
-    let trace_id = Uuid::new_v4().simple().to_string();
-    tracing::Span::current().record("traceID", &trace_id);
-    let (_, span_id) = Uuid::new_v4().as_u64_pair();
-    format!("00-{trace_id}-{span_id:016x}-01")
+/// The `traceparent` of a call (W3C Trace Context): that of the current span if it is sent to a collector, or else of
+/// a new trace. The span gets the id of the trace.
+fn traceparent() -> String {
+    let span = tracing::Span::current();
+    let traceparent = traces::traceparent(&span).unwrap_or_else(|| {
+        let trace_id = Uuid::new_v4().simple();
+        let (_, span_id) = Uuid::new_v4().as_u64_pair();
+        format!("00-{trace_id}-{span_id:016x}-01")
+    });
+    span.record("traceID", traceparent.get(3..35));
+    traceparent
 }
 
 /// True if a name is one path segment without escaping.

@@ -21,4 +21,5 @@ pub mod streams;
 #[cfg(feature = "tls")]
 pub mod tls;
 pub mod token_bucket;
+pub mod traces;
 pub mod watched_file;

@@ -2,9 +2,11 @@
 
 use crate::streams;
 use clap::ValueEnum;
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
 use tracing_subscriber::fmt::FormatFields;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
 
 /// The value of a flag such as `--log-format`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -34,6 +36,9 @@ pub enum LogError {
         #[source]
         source: ParseError,
     },
+    /// Spans cannot be sent to the collector that the variables of OpenTelemetry name.
+    #[error("OTEL_EXPORTER_OTLP_ENDPOINT or another variable of OpenTelemetry: {0}")]
+    Traces(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The process has a `tracing` subscriber already.
     #[error("starting the log: {0}")]
     Start(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -53,17 +58,21 @@ pub fn start<F>(
 where
     F: for<'writer> FormatFields<'writer> + Send + Sync + 'static,
 {
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(parse(flag, filter)?)
+    let log = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         // Else a line that cannot be written, as on a terminal that is closed, ends its task by a panic.
         .log_internal_errors(false)
         .with_ansi(streams::has_color(&std::io::stderr()));
-    match format {
-        LogFormat::Text => log.fmt_fields(fields).try_init(),
-        LogFormat::Json => log.json().try_init(),
-    }
-    .map_err(LogError::Start)
+    let log = match format {
+        LogFormat::Text => log.fmt_fields(fields).boxed(),
+        LogFormat::Json => log.json().boxed(),
+    };
+    let subscriber = tracing_subscriber::registry().with(log.with_filter(parse(flag, filter)?));
+    #[cfg(feature = "otlp")]
+    let subscriber = subscriber.with(crate::traces::layer().map_err(LogError::Traces)?);
+    subscriber
+        .try_init()
+        .map_err(|error| LogError::Start(error.into()))
 }
 
 fn parse(flag: &'static str, filter: &str) -> Result<EnvFilter, LogError> {

@@ -34,3 +34,5 @@ mod proxy;
 mod state_file;
 #[cfg(target_os = "linux")]
 mod strangers;
+#[cfg(feature = "otlp")]
+mod traces;

@@ -140,6 +140,11 @@ impl Condition {
         self.last_transition_time.as_deref()?.parse().ok()
     }
 
+    /// Reason and message, for the condition of what waits for this one's object.
+    pub(crate) fn cause(&self) -> String {
+        format!("{}: {}", self.reason, self.message)
+    }
+
     #[must_use]
     pub(crate) fn with_status(self, status: ConditionStatus) -> Self {
         Self { status, ..self }

@@ -26,6 +26,8 @@ pub(crate) struct OwnerView {
     pub has_unready_pods: bool,
     /// The message about records whose names are taken.
     pub conflict: Option<String>,
+    /// The first record that is not registered for a known reason, and that reason.
+    pub troubled: Option<String>,
     /// True if the last attempt to write its records failed.
     pub is_refused: bool,
 }

@@ -13,9 +13,10 @@ use crate::api::{
 };
 use crate::cluster::EventType::Normal;
 use crate::cluster::{FromWatched, Regarding, Wait, WaitEvent, ready};
-use crate::index::{Index, Indexed, LoadBalancerUse, Owner};
+use crate::index::{Index, Indexed, LoadBalancerUse, Owner, unregistered};
 use crate::process::text::in_full;
 use crate::runtime::{Action, Context, Error, Reporter};
+use kube::ResourceExt;
 use kube::core::object::HasStatus;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -194,6 +195,10 @@ fn view(
         conflict: index
             .held(owner)
             .map(|(first, others)| taken_message(first, others)),
+        troubled: index.records.first_troubled(owner).and_then(|record| {
+            let cause = unregistered(record)?.cause();
+            Some(format!("{}: {cause}", record.name_any()))
+        }),
         is_refused: error.is_some_and(is_refusal),
     }
 }

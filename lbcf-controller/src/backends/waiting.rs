@@ -116,11 +116,12 @@ fn unfinished(view: &OwnerView) -> Wait {
             WaitEvent::IfLong,
         )
     } else {
-        (
-            reasons::REGISTERING,
-            "some BackendRecords are not registered; their condition Registered has the reason",
-            WaitEvent::IfLong,
-        )
+        let first = view.troubled.as_ref().map(|first| format!("; {first}"));
+        let message = format!(
+            "some BackendRecords are not registered{}",
+            first.unwrap_or_default()
+        );
+        return Wait::new(reasons::REGISTERING, message, WaitEvent::IfLong);
     };
     Wait::new(reason, message, event)
 }

@@ -44,8 +44,13 @@ impl Wait {
 
     /// Distinguishes the wait's event from others about the same object with the same reason.
     pub(crate) fn subject(&self) -> &str {
-        // Their messages have a count, or name one of many records.
-        let varying = [reasons::RECORDS_REMAINING, reasons::RECORDS_REFUSED];
+        // Their messages have a count, name one of many records, or quote another object's condition.
+        let varying = [
+            reasons::LOAD_BALANCER_NOT_CREATED,
+            reasons::RECORDS_REMAINING,
+            reasons::RECORDS_REFUSED,
+            reasons::REGISTERING,
+        ];
         if varying.contains(&self.reason) {
             ""
         } else {

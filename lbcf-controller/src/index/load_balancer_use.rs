@@ -1,4 +1,6 @@
-use crate::api::{Conditions, LoadBalancer, ObjectExt, StringMap, condition_types};
+use crate::api::{
+    Condition, ConditionStatus, Conditions, LoadBalancer, ObjectExt, StringMap, condition_types,
+};
 use crate::index::Lookup;
 use std::sync::Arc;
 
@@ -12,13 +14,14 @@ pub(crate) enum LoadBalancerUse {
     Unknown,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UnusableLoadBalancer {
     Missing,
     Deleting,
     /// Its scope does not include the group's namespace.
     OutOfScope,
-    NotCreated,
+    /// The cause, if one is known.
+    NotCreated(Option<String>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,14 +40,14 @@ impl LoadBalancerUse {
             Lookup::Unreadable => return Self::Unknown,
         };
         let status = lb.status.as_ref();
-        let is_created =
-            status.is_some_and(|status| status.conditions.is_true(condition_types::CREATED));
+        let created = status.and_then(|it| it.conditions.find(condition_types::CREATED));
+        let is_created = created.is_some_and(|it| it.status == ConditionStatus::True);
         let problem = if lb.is_deleting() {
             Some(UnusableLoadBalancer::Deleting)
         } else if !is_in_scope(lb, namespace) {
             Some(UnusableLoadBalancer::OutOfScope)
         } else {
-            (!is_created).then_some(UnusableLoadBalancer::NotCreated)
+            (!is_created).then(|| UnusableLoadBalancer::NotCreated(created.map(Condition::cause)))
         };
         if let Some(problem) = problem {
             return Self::Unusable(problem);

@@ -1,11 +1,12 @@
 //! The requests that follow from the events of a record.
 
 use super::ownership::claim_of;
-use super::records::{counts_as_registered, load_balancer_of, unit_of};
+use super::records::{counts_as_registered, load_balancer_of, unit_of, unregistered};
 use super::store::Diff;
 use super::{Index, Indexed, Store, StoreEvent, binds};
 use crate::api::{BackendRecord, ObjectExt, ObjectKey, names};
 use crate::index::request::{Owner, Request, RequestKey};
+use std::sync::Arc;
 
 impl Indexed for BackendRecord {
     const KIND: &'static str = "BackendRecord";
@@ -45,6 +46,9 @@ impl Indexed for BackendRecord {
                         && let Some(owner) = Owner::of(new)
                     {
                         requests.push(Request::batched(owner.request_key()));
+                    }
+                    if unregistered(old) != unregistered(new) {
+                        requests.extend(index.quoting(new));
                     }
                 }
                 (None, Some(new)) => {
@@ -127,6 +131,31 @@ impl Index {
             }
             keys.push(owner.request_key());
         }
+        keys.extend(self.deleting_load_balancer(record));
+        keys.into_iter().map(Request::normal).collect()
+    }
+
+    /// Those whose condition quotes why this record is not registered, or not deregistered.
+    fn quoting(&self, record: &BackendRecord) -> Vec<Request> {
+        let key = ObjectKey::of(record);
+        let is_first = |first: &Arc<BackendRecord>| ObjectKey::of(&**first) == key;
+        let owner = Owner::of(record);
+        let owner = owner.filter(|it| self.records.first_troubled(it).is_some_and(is_first));
+        let lb = self.deleting_load_balancer(record);
+        let lb = lb.filter(|lb| self.records.first_of_load_balancer(lb) == Some(&key));
+        let keys = owner.map(|owner| owner.request_key()).into_iter().chain(lb);
+        keys.map(Request::batched).collect()
+    }
+
+    /// The first record of a load balancer, and what delays it.
+    pub(crate) fn first_record(&self, lb: &RequestKey) -> Option<String> {
+        let key = self.records.first_of_load_balancer(lb)?;
+        let cause = self.records.store.find(key).and_then(|it| unregistered(it));
+        let cause = cause.map(|cause| format!(": {}", cause.cause()));
+        Some(format!("{key}{}", cause.unwrap_or_default()))
+    }
+
+    fn deleting_load_balancer(&self, record: &BackendRecord) -> Option<RequestKey> {
         let lb = load_balancer_of(record);
         let is_deleting = match &lb {
             RequestKey::LoadBalancer(key) => {
@@ -139,7 +168,6 @@ impl Index {
             }
             _ => false,
         };
-        keys.extend(is_deleting.then_some(lb));
-        keys.into_iter().map(Request::normal).collect()
+        is_deleting.then_some(lb)
     }
 }

@@ -8,7 +8,8 @@ use super::record_uids::RecordUids;
 use super::store::{Diff, Store};
 use super::tallies::Tallies;
 use crate::api::{
-    BackendRecord, Conditions, ObjectExt, ObjectKey, StringMap, condition_types, names,
+    BackendRecord, Condition, ConditionStatus, Conditions, ObjectExt, ObjectKey, StringMap,
+    condition_types, names,
 };
 use crate::index::request::{BindLoadBalancerKey, Owner, RequestKey, Unit};
 use std::collections::HashSet;
@@ -24,6 +25,8 @@ pub(crate) struct Records {
     pub(super) deletions: Deletions,
     /// Those that are not being deleted.
     kept: MultiMap<Owner, ObjectKey>,
+    /// Those of `kept` that are not registered for a reason that is known.
+    troubled: MultiMap<Owner, ObjectKey>,
     by_load_balancer: MultiMap<RequestKey, ObjectKey>,
     by_pod: MultiMap<ObjectKey, ObjectKey>,
     /// By the hash of the address, which may be that of another one too.
@@ -42,6 +45,9 @@ impl Records {
         let is_moved = diff.is_change(|old, new| place_of(old) != place_of(new));
         let is_tallied = is_moved
             || diff.is_change(|old, new| counts_as_registered(old) != counts_as_registered(new));
+        let is_troubled = is_moved
+            || diff
+                .is_change(|old, new| unregistered(old).is_some() != unregistered(new).is_some());
         let has_address = diff.is_change(|old, new| Address::of(old) != Address::of(new));
         for (record, is_present) in [(&diff.old, false), (&diff.new, true)] {
             let Some(record) = record else { continue };
@@ -56,6 +62,13 @@ impl Records {
             }
             if is_tallied {
                 self.set_tally(key, record, is_present);
+            }
+            if is_troubled
+                && !record.is_deleting()
+                && unregistered(record).is_some()
+                && let Some(owner) = Owner::of(record)
+            {
+                self.troubled.set(owner, key.clone(), is_present);
             }
             if is_moved
                 && !is_present
@@ -138,6 +151,11 @@ impl Records {
         self.kept.get(owner)
     }
 
+    /// The first record of an owner that is not registered for a known reason.
+    pub(crate) fn first_troubled(&self, owner: &Owner) -> Option<&Arc<BackendRecord>> {
+        self.store.find(self.troubled.get(owner).next()?)
+    }
+
     /// The number of records of an owner that are not being deleted and do not wait to be.
     pub(crate) fn count_kept(&self, owner: &Owner) -> usize {
         self.kept.count(owner) - self.leaving.count_waiting(owner)
@@ -200,6 +218,13 @@ pub(crate) fn counts_as_registered(record: &BackendRecord) -> bool {
 pub(super) fn is_registered(record: &BackendRecord) -> bool {
     let status = record.status.as_ref();
     status.is_some_and(|status| status.conditions.is_true(condition_types::REGISTERED))
+}
+
+/// Why a record is not registered, or not known to be, since something delayed or ended that.
+pub(crate) fn unregistered(record: &BackendRecord) -> Option<&Condition> {
+    let status = record.status.as_ref()?;
+    let registered = status.conditions.find(condition_types::REGISTERED)?;
+    (registered.status != ConditionStatus::True).then_some(registered)
 }
 
 /// The name of the pod or node, or the address, that a record registers. For an endpoint it is the

@@ -123,11 +123,12 @@ fn problem(
             WaitEvent::Progress,
             "is being deleted",
         ),
-        LoadBalancerUse::Unusable(UnusableLoadBalancer::NotCreated) => (
-            reasons::LOAD_BALANCER_NOT_CREATED,
-            WaitEvent::Progress,
-            "is not created yet; its condition Created has the reason",
-        ),
+        LoadBalancerUse::Unusable(UnusableLoadBalancer::NotCreated(cause)) => {
+            let cause = cause.as_ref().map(|cause| format!(": {cause}"));
+            let problem = format!("is not created yet{}", cause.unwrap_or_default());
+            let reason = reasons::LOAD_BALANCER_NOT_CREATED;
+            return Some((reason, WaitEvent::Progress, problem));
+        }
         LoadBalancerUse::Unusable(UnusableLoadBalancer::OutOfScope) => {
             let problem = format!("cannot be used: its spec.scope does not include {namespace}");
             let reason = reasons::LOAD_BALANCER_OUT_OF_SCOPE;

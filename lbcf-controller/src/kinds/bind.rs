@@ -163,7 +163,7 @@ fn use_of(declared: &TargetLoadBalancer, entries: &[TargetLoadBalancerStatus]) -
             && entry.conditions.is_true(condition_types::CREATED)
     });
     let Some(entry) = created else {
-        return LoadBalancerUse::Unusable(UnusableLoadBalancer::NotCreated);
+        return LoadBalancerUse::Unusable(UnusableLoadBalancer::NotCreated(None));
     };
     LoadBalancerUse::Usable(UsableLoadBalancer {
         driver: entry.driver.clone(),

@@ -5,7 +5,7 @@ mod log;
 use super::{Ending, Server, ServerError, Settings};
 use crate::Driver;
 use lbcf_serving::signals::Signals;
-use lbcf_serving::streams;
+use lbcf_serving::{streams, traces};
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -50,7 +50,9 @@ impl ServerArgs {
     /// Returns the exit code for `main`: 0, or 1 when running hooks were aborted, or 2 with a message
     /// on standard error when it cannot serve.
     pub async fn serve<D: Driver>(self, driver: D) -> ExitCode {
-        match self.try_serve(driver).await {
+        let ended = self.try_serve(driver).await;
+        traces::flush();
+        match ended {
             Ok(Ending { hooks_left: 0, .. }) => ExitCode::SUCCESS,
             Ok(_) => ExitCode::FAILURE,
             Err(error) => {

@@ -6,7 +6,7 @@ pub(super) use operations::{batched, operation};
 
 use super::body;
 use super::context::Context;
-use super::log;
+use super::log::{self, Trace};
 use super::metrics::{Measured, MeasuredCall, WebhookMetrics};
 use super::outcome::Outcome;
 use super::pending::Pending;
@@ -21,6 +21,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+use tracing::Span;
 
 /// The least time for a body to arrive, however short the deadline for the response.
 const BODY_TIME: Duration = Duration::from_secs(1);
@@ -30,7 +31,7 @@ const MAX_DEADLINE: Duration = Duration::from_secs(365 * 24 * 3600);
 /// `healthz`: a hook that does not finish in time is not healthy.
 pub(super) async fn health<W, D, F>(
     context: Arc<Context<D>>,
-    trace: Option<String>,
+    trace: Option<Trace>,
     body: Body,
     hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> HookResponse
@@ -50,7 +51,9 @@ where
         };
         let driver = Arc::clone(&context.driver);
         let hook = Box::pin(async move { healthz_response::<W>(&hook(driver, request).await) });
-        let span = tracing::info_span!("webhook", webhook = W::INFO.name, traceID = call.trace);
+        let span =
+            tracing::info_span!("webhook", webhook = W::INFO.name, traceID = call.trace_id());
+        call.continue_trace(&span);
         let (hooks, metrics) = (&context.hooks, call.metrics);
         let decision = async {
             let permit = hooks.health_permit()?;
@@ -83,7 +86,7 @@ fn healthz_response<W: Webhook<Response = HealthzResponse>>(
 /// A decision: a hook that does not finish in time is a "no".
 pub(super) async fn verdict<W, D, F, T>(
     context: Arc<Context<D>>,
-    trace: Option<String>,
+    trace: Option<Trace>,
     body: Body,
     hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> HookResponse
@@ -110,7 +113,8 @@ where
                 log::verdict_ended(&result, started);
                 verdict_response::<W>(&W::Response::from(result))
             });
-            let span = tracing::info_span!("webhook", webhook, traceID = call.trace);
+            let span = tracing::info_span!("webhook", webhook, traceID = call.trace_id());
+            call.continue_trace(&span);
             hooks
                 .decide(webhook, metrics, span, permit, deadline, hook)
                 .await
@@ -146,14 +150,14 @@ fn verdict_response<W: Webhook<Response: VerdictResponse>>(response: &W::Respons
 
 struct IncomingCall<'a> {
     metrics: &'a Arc<WebhookMetrics>,
-    trace: Option<String>,
+    trace: Option<Trace>,
     measured: MeasuredCall<'a>,
     body_deadline: Instant,
     deadline: Instant,
 }
 
 impl<'a> IncomingCall<'a> {
-    fn new<W: Measured, D>(context: &'a Context<D>, trace: Option<String>) -> Self {
+    fn new<W: Measured, D>(context: &'a Context<D>, trace: Option<Trace>) -> Self {
         let arrived = Instant::now();
         let metrics = W::of(&context.metrics);
         let limit = context.settings.answer_within.min(MAX_DEADLINE);
@@ -173,6 +177,17 @@ impl<'a> IncomingCall<'a> {
     ) -> Result<ReceivedBody, HookResponse> {
         let (limit, budget) = (context.settings.body_limit, &context.bodies);
         body::read(body, limit, self.body_deadline, budget).await
+    }
+
+    fn trace_id(&self) -> Option<&str> {
+        self.trace.as_ref().map(Trace::id)
+    }
+
+    /// Makes a span part of the caller's trace.
+    fn continue_trace(&self, span: &Span) {
+        if let Some(trace) = &self.trace {
+            trace.continue_in(span);
+        }
     }
 
     fn finish<D>(

@@ -7,9 +7,11 @@
 use crate::webhook::{Status, StringMap};
 use crate::{HookError, Rejection};
 use axum::http::{HeaderMap, HeaderName};
+use lbcf_serving::traces;
 use std::borrow::Cow;
 use std::error::Error;
 use tokio::time::Instant;
+use tracing::Span;
 
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// The limit of a value in a span, in bytes: each line of the log repeats them.
@@ -48,22 +50,37 @@ pub(super) fn load_balancer<'a>(key: Option<&'a str>, identity: &StringMap) -> C
     name.into()
 }
 
-/// The trace of a W3C `traceparent`, for a span; none of a malformed one, or of another version.
-pub(super) fn trace_id(headers: &HeaderMap) -> Option<String> {
-    let value: &[u8; 55] = headers.get(TRACEPARENT)?.as_bytes().try_into().ok()?;
-    let (trace, span, flags) = (&value[3..35], &value[36..52], &value[53..]);
-    // Without a way out, many digits are compared at a time.
-    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    let is_hex = |id: &[u8]| id.iter().fold(true, |all, byte| all & is_digit(byte));
-    let is_id = |id: &[u8]| is_hex(id) && id.iter().any(|digit| *digit != b'0');
-    let dashes = [value[2], value[35], value[52]];
-    let is_valid = value.starts_with(b"00")
-        && dashes == *b"---"
-        && is_id(trace)
-        && is_id(span)
-        && is_hex(flags);
-    let trace = str::from_utf8(trace).ok().filter(|_| is_valid);
-    trace.map(str::to_owned)
+/// The W3C `traceparent` of a caller.
+#[derive(Debug)]
+pub(super) struct Trace(String);
+
+impl Trace {
+    /// None of a malformed one, or of another version.
+    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
+        let value: &[u8; 55] = headers.get(TRACEPARENT)?.as_bytes().try_into().ok()?;
+        let (trace, span, flags) = (&value[3..35], &value[36..52], &value[53..]);
+        // Without a way out, many digits are compared at a time.
+        let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let is_hex = |id: &[u8]| id.iter().fold(true, |all, byte| all & is_digit(byte));
+        let is_id = |id: &[u8]| is_hex(id) && id.iter().any(|digit| *digit != b'0');
+        let dashes = [value[2], value[35], value[52]];
+        let is_valid = value.starts_with(b"00")
+            && dashes == *b"---"
+            && is_id(trace)
+            && is_id(span)
+            && is_hex(flags);
+        let text = str::from_utf8(value).ok().filter(|_| is_valid);
+        text.map(|text| Self(text.to_owned()))
+    }
+
+    pub(super) fn id(&self) -> &str {
+        self.0.get(3..35).unwrap_or_default()
+    }
+
+    /// Makes a span part of its caller's trace.
+    pub(super) fn continue_in(&self, span: &Span) {
+        traces::continue_trace(span, &self.0);
+    }
 }
 
 /// Logs the end of an operation's hook, with the error behind it, which is not sent to the caller.

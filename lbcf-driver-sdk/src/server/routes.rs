@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::handlers;
-use super::log;
+use super::log::Trace;
 use super::reject::{HookResponse, not_found, wrong_method};
 use crate::Driver;
 use crate::driver::calls;
@@ -46,7 +46,7 @@ macro_rules! handler {
     };
     ($class:ident, $hook:ident, $method:ident, $of_many:ident, $driver:ident) => {
         |State(context): State<Arc<Context<$driver>>>, request: Request| {
-            let trace = log::trace_id(request.headers());
+            let trace = Trace::of(request.headers());
             let hook = |driver: Arc<$driver>, request: webhook::$hook| async move {
                 calls::$method(&*driver, request).await
             };
@@ -58,7 +58,7 @@ macro_rules! handler {
     };
     ($class:ident, $hook:ident, $method:ident, $driver:ident) => {
         |State(context): State<Arc<Context<$driver>>>, request: Request| {
-            let trace = log::trace_id(request.headers());
+            let trace = Trace::of(request.headers());
             let hook = |driver: Arc<$driver>, request: webhook::$hook| async move {
                 calls::$method(&*driver, request).await
             };

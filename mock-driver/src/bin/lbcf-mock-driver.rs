@@ -2,8 +2,8 @@
 //! `lbcf mock-driver`, without defects and a cluster to compare with.
 
 use clap::Parser;
-use lbcf_serving::flags;
 use lbcf_serving::logging::{self, LogFormat};
+use lbcf_serving::{flags, traces};
 use mock_driver::cli::{MockDriverArgs, run};
 use std::error::Error;
 use std::io::Write as _;
@@ -50,5 +50,7 @@ fn start(args: LbcfMockDriver) -> Result<(), Box<dyn Error>> {
         DefaultFields::new(),
     )?;
     let runtime = tokio::runtime::Runtime::new()?;
-    Ok(runtime.block_on(run(args.driver, ()))?)
+    let ended = runtime.block_on(run(args.driver, ()));
+    traces::flush();
+    Ok(ended?)
 }

@@ -85,7 +85,7 @@ reasons! { CONDITIONS:
         "Wait until it is created. If it happens again, find who deletes it in the cloud.";
     LOAD_BALANCER_NOT_CREATED "LoadBalancerNotCreated", [BackendGroup]
         "A LoadBalancer that it names is not created yet.",
-        "See the condition Created of that LoadBalancer.";
+        "Resolve the cause that the message quotes from the condition Created of that LoadBalancer.";
     LOAD_BALANCER_NOT_FOUND "LoadBalancerNotFound", [BackendGroup]
         "A LoadBalancer that it names does not exist.",
         "Create it, or correct the name: one that begins with `lbcf-` is looked up in `kube-system`, any other one in the namespace \
@@ -175,8 +175,8 @@ reasons! { CONDITIONS:
         "All backends of the pod are registered, so that its readiness gate is met.",
         "Nothing to do.";
     REGISTERING "Registering", [BackendGroup Bind]
-        "Some BackendRecords are not registered; each says why.",
-        "Wait, or see the condition Registered of the BackendRecords with the label of this owner.";
+        "Some BackendRecords are not registered; the message quotes the first that says why.",
+        "Wait, or resolve that cause. Others are in the condition Registered of the BackendRecords with the label of this owner.";
     REPLACEMENT_TIMED_OUT "ReplacementTimedOut", [BackendGroup Bind]
         "Backends left before what replaces them was registered.",
         "See why the new backends are not registered; a longer `--replacement-timeout` keeps the old ones longer.";

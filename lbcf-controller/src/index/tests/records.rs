@@ -1,5 +1,5 @@
 use super::*;
-use crate::api::StringMap;
+use crate::api::{StringMap, reasons};
 
 #[test]
 fn b118_b125_a_records_status_enqueues_only_its_group() {
@@ -15,6 +15,44 @@ fn b118_b125_a_records_status_enqueues_only_its_group() {
         StoreEvent::Apply(deleting(with_address(record("r", 3)))),
     );
     assert!(requests.contains(&Request::high(RequestKey::Record(key("r")))));
+}
+
+#[test]
+fn d128_the_condition_of_the_first_record_that_fails_enqueues_its_owner() {
+    let mut index = Index::default();
+    let mut version = 0;
+    let mut apply = |name: &str, message: Option<&str>| {
+        version += 1;
+        let mut failed = with_address(record(name, version));
+        let condition = message.map_or_else(
+            || Condition::met(condition_types::REGISTERED, Some(1)),
+            |message| {
+                Condition::unmet(
+                    condition_types::REGISTERED,
+                    reasons::NOT_FOUND,
+                    message,
+                    None,
+                )
+            },
+        );
+        failed.status.as_mut().unwrap().conditions = vec![condition];
+        let requests = Indexed::apply(&mut index, StoreEvent::Written(failed));
+        let first = index.records.first_troubled(&of_group("web"));
+        let first = first.map(|first| first.metadata.name.clone().unwrap());
+        let group = Request::batched(RequestKey::Group(key("web")));
+        (first, requests.contains(&group))
+    };
+    let first = |name: &str| Some(name.to_owned());
+    // A record that appears is compared by its owner anyway.
+    assert_eq!(apply("b", None), (None, false));
+    assert_eq!(apply("c", None), (None, false));
+    assert_eq!(apply("b", Some("quota")), (first("b"), true));
+    assert_eq!(apply("b", Some("limit")), (first("b"), true));
+    assert_eq!(apply("b", Some("limit")), (first("b"), false));
+    assert_eq!(apply("c", Some("quota")).0, first("b"));
+    assert_eq!(apply("c", Some("limit")), (first("b"), false));
+    assert_eq!(apply("b", None), (first("c"), true));
+    assert_eq!(apply("c", None), (None, true));
 }
 
 #[test]

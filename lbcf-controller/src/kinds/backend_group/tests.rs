@@ -34,9 +34,16 @@ fn d44_a_group_names_the_load_balancers_that_it_cannot_use() {
             "LoadBalancer ns/b is being deleted",
         ),
         (
-            unusable(NotCreated),
+            unusable(NotCreated(None)),
             "LoadBalancerNotCreated",
-            "LoadBalancer ns/b is not created yet; its condition Created has the reason",
+            "LoadBalancer ns/b is not created yet",
+        ),
+        (
+            unusable(NotCreated(Some(
+                "QuotaExceeded: 20 load balancers".to_owned(),
+            ))),
+            "LoadBalancerNotCreated",
+            "LoadBalancer ns/b is not created yet: QuotaExceeded: 20 load balancers",
         ),
         (
             unusable(OutOfScope),
@@ -52,7 +59,8 @@ fn d44_a_group_names_the_load_balancers_that_it_cannot_use() {
         let wait = wait([("a", usable()), ("b", lb)]).unwrap();
         assert_eq!((&**wait.reason, wait.message.as_str()), (reason, message));
     }
-    let several = wait([("b", unusable(NotCreated)), ("lbcf-c", unusable(Missing))]).unwrap();
+    let not_created = unusable(NotCreated(None));
+    let several = wait([("b", not_created), ("lbcf-c", unusable(Missing))]).unwrap();
     assert_eq!(several.reason, "LoadBalancerNotFound", "a user has to act");
     let first = "LoadBalancer kube-system/lbcf-c not found, LoadBalancer ns/b ";
     assert!(several.message.starts_with(first), "{}", several.message);

@@ -54,7 +54,9 @@ fn uses(bind: &Bind, entries: Vec<TargetLoadBalancerStatus>) -> [String; 2] {
                 assert_eq!(lb.attributes["payment"], "by-hour");
                 usable.push_str(&name);
             }
-            LoadBalancerUse::Unusable(UnusableLoadBalancer::NotCreated) => awaited.push_str(&name),
+            LoadBalancerUse::Unusable(UnusableLoadBalancer::NotCreated(_)) => {
+                awaited.push_str(&name);
+            }
             other => panic!("{other:?}"),
         }
     }

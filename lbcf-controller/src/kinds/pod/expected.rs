@@ -75,7 +75,7 @@ fn has_port(selected: &SelectedService, selection: &ServiceSelection) -> bool {
 const fn will_have_backends(lb: &LoadBalancerUse) -> bool {
     match lb {
         LoadBalancerUse::Usable(_) | LoadBalancerUse::Unknown => true,
-        LoadBalancerUse::Unusable(why) => matches!(why, UnusableLoadBalancer::NotCreated),
+        LoadBalancerUse::Unusable(why) => matches!(why, UnusableLoadBalancer::NotCreated(_)),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::driver::calls;
 use crate::server::contain::contain_call;
 use crate::server::context::Context;
 use crate::server::hooks::{Boarding, Operation, Place, StartedCall};
-use crate::server::log;
+use crate::server::log::{self, Trace};
 use crate::server::metrics::{Measured, WebhookMetrics};
 use crate::server::outcome::Outcome;
 use crate::server::pending::Pending;
@@ -40,7 +40,7 @@ impl<T, W> Operated<T> for W where
 /// An operation: runs the hook or joins it; one that is not done in time is answered with `Running`.
 pub(in crate::server) async fn operation<W, D, F, T>(
     context: Arc<Context<D>>,
-    trace: Option<String>,
+    trace: Option<Trace>,
     body: Body,
     hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
 ) -> HookResponse
@@ -63,7 +63,7 @@ where
 /// An operation of which the driver may get many at once.
 pub(in crate::server) async fn batched<W, D, F, B, T>(
     context: Arc<Context<D>>,
-    trace: Option<String>,
+    trace: Option<Trace>,
     body: Body,
     hook: impl FnOnce(Arc<D>, W) -> F + Send + 'static,
     batch_hook: impl FnOnce(Arc<D>, Vec<W>) -> B + Send + 'static,
@@ -103,7 +103,7 @@ where
 /// The response to a call, whose operation `start` starts.
 async fn respond<W, D, T>(
     context: Arc<Context<D>>,
-    trace: Option<String>,
+    trace: Option<Trace>,
     body: Body,
     start: impl FnOnce(
         &Context<D>,
@@ -169,11 +169,12 @@ where
     let span = tracing::info_span!(
         "webhook",
         webhook,
-        traceID = call.trace,
+        traceID = call.trace_id(),
         recordID = log::short(request.record_id()),
         retryID = log::short(request.retry_id()),
         loadBalancer = log::load_balancer(serial_key, request.load_balancer().either()).as_ref(),
     );
+    call.continue_trace(&span);
     if refused {
         let message = format!(
             "{webhook}: dryRun: true: this driver does not support dry runs, nothing was done"

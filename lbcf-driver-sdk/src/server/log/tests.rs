@@ -73,7 +73,7 @@ fn a_trace_is_named_unless_its_header_is_malformed() {
     let found = |value: &str| {
         let value = value.parse().unwrap();
         let headers = HeaderMap::from_iter([("traceparent".parse().unwrap(), value)]);
-        trace_id(&headers)
+        Trace::of(&headers).map(|trace| trace.id().to_owned())
     };
     assert_eq!(
         found(&format!("00-{trace}-{span}-01")).as_deref(),
@@ -97,5 +97,5 @@ fn a_trace_is_named_unless_its_header_is_malformed() {
     ] {
         assert_eq!(found(&malformed), None, "{malformed:?}");
     }
-    assert!(trace_id(&HeaderMap::new()).is_none());
+    assert!(Trace::of(&HeaderMap::new()).is_none());
 }

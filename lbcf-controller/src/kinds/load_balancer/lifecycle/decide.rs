@@ -1,8 +1,7 @@
 //! The next step of a load balancer. No I/O; the time is an argument.
 
 use crate::api::{
-    Condition, ConditionStatus, Conditions, LoadBalancerDriver, ObjectKey, StringMap,
-    condition_types,
+    Condition, ConditionStatus, Conditions, LoadBalancerDriver, StringMap, condition_types,
 };
 use crate::index::Lookup;
 use crate::runtime::driver_protection::DriverProtection;
@@ -20,7 +19,7 @@ pub(crate) struct Observations {
     pub no_response: Option<String>,
     /// The number of records that register something to it.
     pub records: usize,
-    pub first_record: Option<ObjectKey>,
+    pub first_record: Option<String>,
     /// True if there are records that cannot be parsed and might be this load balancer's.
     pub unreadable_records: bool,
     /// True if no driver may be called for it.

@@ -62,7 +62,7 @@ fn both(name: String) -> RecordNames {
 fn use_of(lb: &str) -> LoadBalancerUse {
     match lb {
         "created" => LoadBalancerUse::Unknown,
-        "new" => LoadBalancerUse::Unusable(UnusableLoadBalancer::NotCreated),
+        "new" => LoadBalancerUse::Unusable(UnusableLoadBalancer::NotCreated(None)),
         _ => LoadBalancerUse::Unusable(UnusableLoadBalancer::Missing),
     }
 }
@@ -92,13 +92,13 @@ fn d69_a_group_has_a_record_for_each_port_and_load_balancer_that_will_have_backe
         (UnusableLoadBalancer::Missing, 0),
         (UnusableLoadBalancer::Deleting, 0),
         (UnusableLoadBalancer::OutOfScope, 0),
-        (UnusableLoadBalancer::NotCreated, 6),
+        (UnusableLoadBalancer::NotCreated(None), 6),
     ] {
         let found = of_group(
             &group(json!({})),
             &pod(),
             &SelectedService::default(),
-            |_| LoadBalancerUse::Unusable(why),
+            |_| LoadBalancerUse::Unusable(why.clone()),
         );
         assert_eq!(found.len(), expected, "{why:?}");
     }

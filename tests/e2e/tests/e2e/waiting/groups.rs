@@ -5,9 +5,9 @@ use http::Request;
 use http::header::ACCEPT;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{Patch, PatchParams};
-use lbcf_controller::api::BackendGroup;
+use lbcf_controller::api::{BackendGroup, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
-use lbcf_e2e::{World, until_is};
+use lbcf_e2e::{World, until, until_is};
 use serde_json::{Value, json};
 
 const READY: (&str, &str) = ("True", "AllRegistered");
@@ -113,4 +113,49 @@ async fn d58_a_selector_without_pods_is_no_warning() {
     world.create(&named).await;
     let by_name = super::until_event(&world, "BackendGroup", "named", reason).await;
     assert_eq!(by_name.type_.as_deref(), Some("Warning"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d128_what_waits_quotes_the_cause_that_the_driver_gave() {
+    let (world, proxy, _controller) = setup(impatient()).await;
+    let until_quoted = async |kind: &str, type_: &str, start: &str| {
+        until(&format!("{kind} quotes the cause"), async || {
+            let condition = match kind {
+                "LoadBalancer" => super::condition::<LoadBalancer>(&world, LB, type_).await?,
+                _ => super::condition::<BackendGroup>(&world, GROUP, type_).await?,
+            };
+            let message = condition.message;
+            (message.starts_with(start) && message.ends_with("made so by the test")).then_some(())
+        })
+        .await;
+    };
+    world.create(&manifests::pod("web-0")).await;
+    super::respond(&proxy, "createLoadBalancer", "Fail");
+    world.create(&manifests::load_balancer(LB)).await;
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    until_quoted(
+        "BackendGroup",
+        "Ready",
+        "LoadBalancer lbcf-e2e-web/web-lb is not created yet: ",
+    )
+    .await;
+    super::respond(&proxy, "ensureBackend", "Fail");
+    until_quoted(
+        "BackendGroup",
+        "Ready",
+        "some BackendRecords are not registered; ",
+    )
+    .await;
+    proxy.forward_all();
+    until_ready(&world, GROUP).await;
+    super::respond(&proxy, "deregisterBackend", "Fail");
+    world.delete::<LoadBalancer>(NAMESPACE, LB).await;
+    until_quoted(
+        "LoadBalancer",
+        "Deleted",
+        "waiting until all backends are deregistered",
+    )
+    .await;
+    proxy.forward_all();
+    world.until_deleted::<LoadBalancer>(NAMESPACE, LB).await;
 }
