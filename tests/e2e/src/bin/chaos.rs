@@ -1,12 +1,13 @@
-//! Runs random histories: `cargo run --release -p lbcf-e2e --bin chaos -- --seeds 5000`.
+//! Runs random histories: `cargo run --release -p lbcf-e2e --bin chaos -- --one-clock --seeds 5000`.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use clap::Parser;
 use futures::StreamExt;
 use lbcf_e2e::chaos::{History, run, shrink};
-use lbcf_e2e::is_remote;
+use lbcf_e2e::{OneClock, is_remote};
 use std::process::ExitCode;
+use tokio::runtime::Builder;
 use tokio::task::LocalSet;
 
 /// Runs random histories of user actions and faults against controller, mock and cluster in this process; with
@@ -23,15 +24,63 @@ struct Arguments {
     /// How many run at a time.
     #[arg(long, env = "CHAOS_JOBS", default_value_t = 8)]
     jobs: usize,
+    /// Runs each history in a process of its own on one clock: it takes no longer than its computation, and is the same
+    /// each time. Needs Linux and a C compiler
+    #[arg(long, env = "CHAOS_ONE_CLOCK")]
+    one_clock: bool,
+    /// Prints the requests to the cluster, the calls of the driver, and the controller's log, such as
+    /// local_cluster=debug,mock_driver=debug,lbcf_controller=debug
+    #[arg(long, value_name = "FILTER", env = "CHAOS_LOG")]
+    log: Option<String>,
     /// Prints findings as they are, without searching for the shortest history.
     #[arg(long, env = "CHAOS_NO_SHRINK")]
     no_shrink: bool,
 }
 
-#[tokio::main]
-async fn main() -> ExitCode {
+fn main() -> std::io::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    if let Some(filter) = &arguments.log {
+        let log = tracing_subscriber::fmt().with_env_filter(filter);
+        log.with_ansi(false).init();
+    }
+    // Threads would only take turns.
+    let mut runtime = match OneClock::is_in_force() {
+        true => Builder::new_current_thread(),
+        false => Builder::new_multi_thread(),
+    };
+    let runtime = runtime.enable_all().build()?;
     // The histories share this thread; controllers and drivers run on the runtime's threads.
-    LocalSet::new().run_until(run_all(Arguments::parse())).await
+    Ok(runtime.block_on(async {
+        match arguments.one_clock {
+            true => run_on_one_clock(arguments).await,
+            false => LocalSet::new().run_until(run_all(arguments)).await,
+        }
+    }))
+}
+
+/// Each in a process that runs one history as this one would without the flag.
+async fn run_on_one_clock(arguments: Arguments) -> ExitCode {
+    let seeds = arguments.first..arguments.first.saturating_add(arguments.seeds);
+    let run = |seed| {
+        let one_clock = OneClock::of_history(seed);
+        tokio::task::spawn_blocking(move || (seed, one_clock.output()))
+    };
+    let mut runs = futures::stream::iter(seeds)
+        .map(run)
+        .buffer_unordered(arguments.jobs.max(1));
+    let mut failed = 0;
+    while let Some(run) = runs.next().await {
+        match run {
+            Ok((_, Ok(_))) => {}
+            Ok((seed, Err(problem))) => {
+                println!("seed {seed}:\n{problem}");
+                failed += 1;
+            }
+            Err(error) => eprintln!("{error}"),
+        }
+    }
+    println!("{} histories, {failed} findings", arguments.seeds);
+    ExitCode::from(u8::from(failed > 0))
 }
 
 fn history(seed: u64) -> History {

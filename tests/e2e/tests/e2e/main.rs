@@ -29,6 +29,7 @@ mod metrics;
 mod mock_faults;
 mod namespaces;
 mod one_call;
+mod one_clock;
 mod order;
 mod original;
 mod owned;

@@ -24,7 +24,7 @@ async fn random_histories_end_as_declared() {
     if lbcf_e2e::needs_embedded("failing requests") {
         return;
     }
-    run_concurrently(sample("histories", 0..200, 3), |seed| async move {
+    run_concurrently(sample("histories", 0..40, 3), |seed| async move {
         let history = History::of(seed);
         if let Err(finding) = run(&history).await {
             panic!("{history}\n{finding}");
