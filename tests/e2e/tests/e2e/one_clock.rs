@@ -1,6 +1,6 @@
 //! On one clock, one thread at a time and with random numbers from one seed, the same happens again.
 
-use lbcf_e2e::{OneClock, is_exhaustive, sample};
+use lbcf_e2e::{OneClock, is_exhaustive, needs_embedded, sample};
 use std::io::Write as _;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ fn is_skipped() -> bool {
         let test = thread::current().name().unwrap_or_default().to_owned();
         let _ = writeln!(std::io::stderr(), "SKIPPED: {test} needs {missing}");
     }
-    OneClock::missing().is_some()
+    OneClock::missing().is_some() || needs_embedded("one clock for all")
 }
 
 /// Runs a test for each of these cases, as many at a time as there are processors.
