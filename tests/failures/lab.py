@@ -3,6 +3,7 @@ import asyncio
 import base64
 import collections
 import http.client
+import http.server
 import json
 import pathlib
 import re
@@ -211,6 +212,7 @@ class Driver:
 
     def __init__(self, lbcf, folder):
         self.lbcf, self.folder, self.listen, self.calls = lbcf, folder, f"127.0.0.1:{free_port()}", []
+        self.spec = {"lbVpcID": VPC, "lbListenerPort": "80", "lbListenerProtocol": "TCP"}
         self.start()
 
     def start(self):
@@ -231,6 +233,75 @@ class Driver:
 
     def registered(self):
         return sum(len(it["backends"]) for it in self.listeners())
+
+    @property
+    def balanced(self):
+        return self.listeners()[0]["listens"]
+
+    def end(self):
+        self.process.end()
+
+
+class HaproxyDriver:
+    """The driver of HAProxy, whose load balancer goes on without it; a proxy before it notes the calls."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder, self.port, self.calls = program, folder, free_port(), []
+        self.listen, self.balanced = f"127.0.0.1:{free_port()}", f"127.0.0.1:{self.port}"
+        self.spec = {"address": "127.0.0.1", "port": str(self.port)}
+        (folder / "haproxy").mkdir()
+        self.start()
+        noted = self
+
+        class Noting(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                try:
+                    self.forward(body)
+                    noted.note(self.path.rsplit("/", 1)[1], json.loads(body))
+                except (OSError, http.client.HTTPException):
+                    self.close_connection = True  # as if there were no proxy
+
+            do_GET = do_POST
+
+            def forward(self, body):
+                connection = http.client.HTTPConnection(noted.listen, timeout=30)
+                connection.request("POST", self.path, body, {"Content-Type": "application/json"})
+                answer = connection.getresponse()
+                content = answer.read()
+                connection.close()
+                self.send_response(answer.status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Noting)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{server.server_port}"
+
+    def start(self):
+        self.process = Process(self.folder, "haproxy-driver", self.program, "--listen", self.listen, "--dir", self.folder / "haproxy")
+        self.process.url()
+
+    def note(self, webhook, request):
+        if webhook in ("createLoadBalancer", "ensureBackend", "deregisterBackend"):
+            self.calls.append(Call(time.monotonic(), webhook, request.get("backendAddr")))
+
+    def registered(self):
+        """Of the last calls for each address."""
+        last = {it.address: it.webhook for it in self.calls if it.address}
+        return sum(webhook == "ensureBackend" for webhook in last.values())
+
+    def end(self):
+        self.process.end()
+        for haproxy in (self.folder / "haproxy").glob("*.pid"):
+            subprocess.run(["kill", haproxy.read_text().strip()], check=False)
 
 
 class Replicas:

@@ -16,7 +16,7 @@ import ssl
 import tempfile
 import time
 
-from lab import (LBCF, NAMESPACE, PODS, PORT, VPC, Cluster, Driver, Network, Repeating, Replicas, Rollout, ip_of, output,
+from lab import (LBCF, NAMESPACE, PODS, PORT, Cluster, Driver, HaproxyDriver, Network, Repeating, Replicas, Rollout, ip_of, output,
                  until)
 
 REPLACED, PER_SECOND, REQUESTS, APPLIES = 500, 10, 200, 10
@@ -28,11 +28,11 @@ HEADER = """| what fails | longest time without a change in the cloud | requests
 
 
 class Lab:
-    def __init__(self, folder, lbcf, before, pods):
+    def __init__(self, folder, lbcf, before, pods, haproxy):
         self.folder, self.lbcf, self.before, self.pods = folder, lbcf, before, pods
         self.cluster = Cluster(folder)
         self.network = Network(REQUESTS)
-        self.driver = Driver(lbcf, folder)
+        self.driver = HaproxyDriver(haproxy, folder) if haproxy else Driver(lbcf, folder)
         self.replicas = Replicas(folder, self.cluster, self.network)
         self.replaced = {f"{ip_of(number)}:{PORT}" for number in range(REPLACED)}
 
@@ -51,8 +51,8 @@ class Lab:
             self.replicas.start(self.before, name)
         self.apply_files(output(self.lbcf, "webhooks", "--url", f"https://127.0.0.1:{self.network.service}"))
         self.cluster.apply(drivers, "LoadBalancerDriver", "lbcf-mock", spec={"driverType": "Webhook", "url": self.driver.url})
-        self.cluster.apply(f"{LBCF}/loadbalancers", "LoadBalancer", "lb", spec={"lbDriver": "lbcf-mock", "lbSpec": {
-            "lbVpcID": VPC, "lbListenerPort": "80", "lbListenerProtocol": "TCP"}})
+        self.cluster.apply(f"{LBCF}/loadbalancers", "LoadBalancer", "lb", spec={
+            "lbDriver": "lbcf-mock", "lbSpec": self.driver.spec})
         labels = {"app": "web"}
         container = {"name": "web", "image": "web", "ports": [{"containerPort": PORT}]}
 
@@ -65,7 +65,7 @@ class Lab:
             "loadBalancers": ["lb"], "parameters": {"weight": "10"},
             "pods": {"ports": [{"port": PORT, "protocol": "TCP"}], "byLabel": {"selector": labels}}})
         self.until_whole()
-        self.network.send(self.driver.listeners()[0]["listens"])
+        self.network.send(self.driver.balanced)
 
     def until_whole(self):
         """All pods are Ready, and all of them are registered."""
@@ -103,7 +103,7 @@ class Lab:
     def end(self):
         for name in list(self.replicas.running):
             self.replicas.end(name, 0)
-        self.driver.process.end()
+        self.driver.end()
         self.cluster.process.end()
 
 
@@ -187,13 +187,14 @@ def main():
     parser.add_argument("lbcf", type=pathlib.Path, help="the lbcf to measure")
     parser.add_argument("--before", type=pathlib.Path, help="the lbcf that is upgraded (default: the same)")
     parser.add_argument("--pods", type=int, default=2000, help=f"at least {REPLACED}, which are replaced in turn (default: 2000)")
+    parser.add_argument("--haproxy", type=pathlib.Path, help="the driver of HAProxy, instead of that of the mock")
     parser.add_argument("--only", default="", help="a part of the titles of the rows that are measured")
     given = parser.parse_args()
     if given.pods < REPLACED:
         parser.error(f"--pods {given.pods}: at least {REPLACED} are needed")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="lbcf-failures-"))
     print(f"logs in {folder}", flush=True)
-    lab = Lab(folder, given.lbcf.resolve(), (given.before or given.lbcf).resolve(), given.pods)
+    lab = Lab(folder, given.lbcf.resolve(), (given.before or given.lbcf).resolve(), given.pods, given.haproxy and given.haproxy.resolve())
     try:
         lab.prepare()
         print(HEADER, flush=True)

@@ -76,8 +76,10 @@ impl OneClock {
         command
             .args(&self.arguments)
             .env("ONE_CLOCK_FINGERPRINT", "1");
-        // Of the process that runs many.
-        command.env_remove("CHAOS_ONE_CLOCK");
+        // For the process that runs many.
+        command
+            .env_remove("CHAOS_ONE_CLOCK")
+            .env_remove("LBCF_EXHAUSTIVE");
         let output = command.output().map_err(|error| error.to_string())?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
