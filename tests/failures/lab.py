@@ -264,8 +264,6 @@ class HaproxyDriver:
                 except (OSError, http.client.HTTPException):
                     self.close_connection = True  # as if there were no proxy
 
-            do_GET = do_POST
-
             def forward(self, body):
                 connection = http.client.HTTPConnection(noted.listen, timeout=30)
                 connection.request("POST", self.path, body, {"Content-Type": "application/json"})

@@ -3,6 +3,8 @@
 
     cargo build --release -p lbcf-cli
     tests/failures/run.py target/release/lbcf --before "$(.ci/before)/lbcf"
+    cargo build --release -p haproxy-driver
+    tests/failures/run.py target/release/lbcf --haproxy target/release/haproxy-driver --only driver
 """
 import argparse
 import base64

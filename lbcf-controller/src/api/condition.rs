@@ -93,6 +93,12 @@ pub trait Conditions {
             .is_some_and(|condition| condition.status == ConditionStatus::True)
     }
 
+    /// Returns the condition of this type if it exists and is not `True`.
+    fn find_unmet(&self, type_: &str) -> Option<&Condition> {
+        self.find(type_)
+            .filter(|condition| condition.status != ConditionStatus::True)
+    }
+
     /// Returns the list with this condition set. The transition time changes only with the status,
     /// so setting a condition again leaves the list equal and no write is needed.
     #[must_use]
@@ -140,7 +146,7 @@ impl Condition {
         self.last_transition_time.as_deref()?.parse().ok()
     }
 
-    /// Reason and message, for the condition of what waits for this one's object.
+    /// Reason and message, which the conditions of waiting objects quote.
     pub(crate) fn cause(&self) -> String {
         format!("{}: {}", self.reason, self.message)
     }

@@ -103,27 +103,20 @@ fn unfinished(view: &OwnerView) -> Wait {
     if let Some(message) = &view.conflict {
         return Wait::new(reasons::RECORD_CONFLICT, message, WaitEvent::Elsewhere);
     }
-    let (reason, message, event) = if view.is_refused {
-        (
-            reasons::RECORDS_REFUSED,
-            "the API server refuses to store BackendRecords; the events and the log have its messages",
-            WaitEvent::Elsewhere,
-        )
-    } else if view.has_unready_pods {
-        (
-            reasons::PODS_NOT_READY,
-            "some selected pods are not Ready, or have no address",
-            WaitEvent::IfLong,
-        )
-    } else {
-        let first = view.troubled.as_ref().map(|first| format!("; {first}"));
-        let message = format!(
-            "some BackendRecords are not registered{}",
-            first.unwrap_or_default()
-        );
-        return Wait::new(reasons::REGISTERING, message, WaitEvent::IfLong);
-    };
-    Wait::new(reason, message, event)
+    if view.is_refused {
+        let message = "the API server refuses to store BackendRecords; the events and the log have its messages";
+        return Wait::new(reasons::RECORDS_REFUSED, message, WaitEvent::Elsewhere);
+    }
+    if view.has_unready_pods {
+        let message = "some selected pods are not Ready, or have no address";
+        return Wait::new(reasons::PODS_NOT_READY, message, WaitEvent::IfLong);
+    }
+    let mut message = "some BackendRecords are not registered".to_owned();
+    if let Some(first) = &view.troubled {
+        message.push_str("; ");
+        message.push_str(first);
+    }
+    Wait::new(reasons::REGISTERING, message, WaitEvent::IfLong)
 }
 
 #[cfg(test)]

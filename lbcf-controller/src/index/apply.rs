@@ -1,13 +1,14 @@
 //! Applying an event of each kind to the index, and the requests that follow from it.
 
 use super::binds::{self, BindChange};
+use super::load_balancer_use::not_created;
 use super::pause::is_pause_changed;
 use super::selections::PodRule;
 use super::store::Diff;
 use super::users::service_key;
 use super::{Index, Indexed, NodeView, PodView, ServiceView, Store, StoreEvent, gates};
 use crate::api::{
-    BackendGroup, BackendOwner, Bind, Condition, Conditions, DeregisterPolicy, LoadBalancer,
+    BackendGroup, BackendOwner, Bind, Conditions, DeregisterPolicy, LoadBalancer,
     LoadBalancerDriver, ObjectExt, ObjectKey, condition_types, names,
 };
 use crate::index::request::{BindLoadBalancerKey, Owner, Request, RequestKey, Unit};
@@ -69,7 +70,7 @@ impl Indexed for LoadBalancer {
                     requests.push(Request::normal(RequestKey::Group(group.clone())));
                     requests.extend(gates::of_owner(&index.selections, &owner));
                 }
-            } else if diff.is_change(|old, new| created(old) != created(new)) {
+            } else if diff.is_change(|old, new| not_created(old) != not_created(new)) {
                 // Their conditions quote why it is not created.
                 let groups = index.groups_by_load_balancer.get(&key).cloned();
                 requests.extend(groups.map(RequestKey::Group).map(Request::batched));
@@ -77,13 +78,6 @@ impl Indexed for LoadBalancer {
         }
         requests
     }
-}
-
-fn created(lb: &LoadBalancer) -> Option<&Condition> {
-    lb.status
-        .as_ref()?
-        .conditions
-        .find(condition_types::CREATED)
 }
 
 /// Status writes do not enqueue a load balancer, because that would end its backoff. Nor does the controller's finalizer, whose

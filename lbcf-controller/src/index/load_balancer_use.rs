@@ -1,6 +1,4 @@
-use crate::api::{
-    Condition, ConditionStatus, Conditions, LoadBalancer, ObjectExt, StringMap, condition_types,
-};
+use crate::api::{Condition, Conditions, LoadBalancer, ObjectExt, StringMap, condition_types};
 use crate::index::Lookup;
 use std::sync::Arc;
 
@@ -20,7 +18,7 @@ pub(crate) enum UnusableLoadBalancer {
     Deleting,
     /// Its scope does not include the group's namespace.
     OutOfScope,
-    /// The cause, if one is known.
+    /// With the reason and message of its condition `Created`, if it has one.
     NotCreated(Option<String>),
 }
 
@@ -40,14 +38,15 @@ impl LoadBalancerUse {
             Lookup::Unreadable => return Self::Unknown,
         };
         let status = lb.status.as_ref();
-        let created = status.and_then(|it| it.conditions.find(condition_types::CREATED));
-        let is_created = created.is_some_and(|it| it.status == ConditionStatus::True);
+        let is_created =
+            status.is_some_and(|status| status.conditions.is_true(condition_types::CREATED));
         let problem = if lb.is_deleting() {
             Some(UnusableLoadBalancer::Deleting)
         } else if !is_in_scope(lb, namespace) {
             Some(UnusableLoadBalancer::OutOfScope)
         } else {
-            (!is_created).then(|| UnusableLoadBalancer::NotCreated(created.map(Condition::cause)))
+            (!is_created)
+                .then(|| UnusableLoadBalancer::NotCreated(not_created(lb).map(Condition::cause)))
         };
         if let Some(problem) = problem {
             return Self::Unusable(problem);
@@ -59,6 +58,12 @@ impl LoadBalancerUse {
             attributes: lb.spec.attributes.clone(),
         })
     }
+}
+
+/// Its condition `Created`, as long as that is not met.
+pub(super) fn not_created(lb: &LoadBalancer) -> Option<&Condition> {
+    let status = lb.status.as_ref()?;
+    status.conditions.find_unmet(condition_types::CREATED)
 }
 
 /// `*` includes every namespace, an empty scope only the load balancer's own.

@@ -8,8 +8,7 @@ use super::record_uids::RecordUids;
 use super::store::{Diff, Store};
 use super::tallies::Tallies;
 use crate::api::{
-    BackendRecord, Condition, ConditionStatus, Conditions, ObjectExt, ObjectKey, StringMap,
-    condition_types, names,
+    BackendRecord, Condition, Conditions, ObjectExt, ObjectKey, StringMap, condition_types, names,
 };
 use crate::index::request::{BindLoadBalancerKey, Owner, RequestKey, Unit};
 use std::collections::HashSet;
@@ -220,11 +219,10 @@ pub(super) fn is_registered(record: &BackendRecord) -> bool {
     status.is_some_and(|status| status.conditions.is_true(condition_types::REGISTERED))
 }
 
-/// Why a record is not registered, or not known to be, since something delayed or ended that.
+/// The condition of a record whose registration or deregistration was delayed or has failed.
 pub(crate) fn unregistered(record: &BackendRecord) -> Option<&Condition> {
     let status = record.status.as_ref()?;
-    let registered = status.conditions.find(condition_types::REGISTERED)?;
-    (registered.status != ConditionStatus::True).then_some(registered)
+    status.conditions.find_unmet(condition_types::REGISTERED)
 }
 
 /// The name of the pod or node, or the address, that a record registers. For an endpoint it is the

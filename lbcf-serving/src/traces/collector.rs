@@ -15,13 +15,13 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
-/// The exporter gives its client no time.
+/// The exporter does not limit the time of a call.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The most that is read of a response, in bytes.
 const RESPONSE: usize = 64 * 1024;
 
-/// Calls run on the exporter's thread, which has no runtime but this one, also while that of the process ends.
-pub(super) struct Collector<C> {
+/// Calls run on the exporter's thread, on a runtime of their own: that of the process may have ended.
+pub(super) struct CollectorClient<C> {
     runtime: Runtime,
     client: Client<C, Full<Bytes>>,
 }
@@ -33,9 +33,9 @@ pub(super) fn https() -> io::Result<HttpsConnector<HttpConnector>> {
     Ok(connector.https_only().enable_http1().build())
 }
 
-impl<C: Connect + Clone> Collector<C> {
+impl<C: Connect + Clone> CollectorClient<C> {
     pub(super) fn new(connector: C) -> io::Result<Self> {
-        // Between calls nobody would notice that a connection is closed.
+        // The runtime runs during calls only, so that it would not notice that an idle connection is closed.
         let mut client = Client::builder(TokioExecutor::new());
         let client = client.pool_max_idle_per_host(0).build(connector);
         let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -43,14 +43,14 @@ impl<C: Connect + Clone> Collector<C> {
     }
 }
 
-impl<C> Debug for Collector<C> {
+impl<C> Debug for CollectorClient<C> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("Collector")
+        f.write_str("CollectorClient")
     }
 }
 
 #[async_trait::async_trait]
-impl<C: Connect + Clone + Send + Sync + 'static> HttpClient for Collector<C> {
+impl<C: Connect + Clone + Send + Sync + 'static> HttpClient for CollectorClient<C> {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let call = async {
             let response = self.client.request(request.map(Full::new)).await?;

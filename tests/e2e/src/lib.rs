@@ -61,7 +61,7 @@ pub use held::{Release, hold_list};
 pub use kill_switch::{KillSwitch, WriteMoment, WritePoint, client_killed_at};
 pub use leader::leads;
 pub use lost_response::lose_response;
-pub use one_clock::OneClock;
+pub use one_clock::{Execution, OneClock};
 pub use outages::Outages;
 pub use pausable::{HeldWrites, PausableController, Paused};
 pub use proxy::{DriverProxy, Latch, ProxiedCall, ProxyAction};

@@ -32,23 +32,11 @@ impl OneClock {
         }
     }
 
-    /// The history of a seed, performed by this program, which has to be `chaos`.
-    #[must_use]
-    pub fn of_history(seed: u64) -> Self {
-        let chaos = env::current_exe().expect("a program has a path");
-        Self::of_history_by(chaos, seed)
-    }
-
-    /// The history of a seed.
-    pub fn of_history_by(chaos: impl Into<PathBuf>, seed: u64) -> Self {
-        Self::of(seed, chaos, &["--seeds", "1", "--first", &seed.to_string()])
-    }
-
-    /// Further arguments.
-    #[must_use]
-    pub fn with(mut self, arguments: &[&str]) -> Self {
-        self.arguments.extend(arguments.iter().map(OsString::from));
-        self
+    /// The history of a seed, performed by the program `chaos`, which may get more arguments.
+    pub fn of_history(seed: u64, chaos: impl Into<PathBuf>, more: &[&str]) -> Self {
+        let first = seed.to_string();
+        let arguments = [&["--seeds", "1", "--first", &first], more].concat();
+        Self::of(seed, chaos, &arguments)
     }
 
     /// Whether this process runs on it.
@@ -57,7 +45,7 @@ impl OneClock {
         env::var_os("ONE_CLOCK_SEED").is_some()
     }
 
-    /// Why it cannot be had here.
+    /// What this machine lacks to run programs on it.
     #[must_use]
     pub fn missing() -> Option<&'static str> {
         let has_compiler = || Command::new("cc").arg("--version").output().is_ok();
@@ -65,7 +53,7 @@ impl OneClock {
         (!is_here).then_some("Linux and a C compiler (cc)")
     }
 
-    /// Runs the program.
+    /// Runs the program to its end.
     ///
     /// # Errors
     /// What it printed, and how to run it again, if it fails.

@@ -60,9 +60,12 @@ fn main() -> std::io::Result<ExitCode> {
 
 /// Each in a process that runs one history as this one would without the flag.
 async fn run_on_one_clock(arguments: Arguments) -> ExitCode {
+    let chaos = std::env::current_exe().unwrap_or_else(|_| "chaos".into());
     let seeds = arguments.first..arguments.first.saturating_add(arguments.seeds);
+    let mut more: Vec<&str> = arguments.log.iter().flat_map(|it| ["--log", it]).collect();
+    more.extend(arguments.no_shrink.then_some("--no-shrink"));
     let run = |seed| {
-        let one_clock = OneClock::of_history(seed);
+        let one_clock = OneClock::of_history(seed, &chaos, &more);
         tokio::task::spawn_blocking(move || (seed, one_clock.output()))
     };
     let mut runs = futures::stream::iter(seeds)
@@ -71,12 +74,16 @@ async fn run_on_one_clock(arguments: Arguments) -> ExitCode {
     let mut failed = 0;
     while let Some(run) = runs.next().await {
         match run {
+            Ok((_, Ok(execution))) if arguments.log.is_some() => print!("{}", execution.output),
             Ok((_, Ok(_))) => {}
             Ok((seed, Err(problem))) => {
                 println!("seed {seed}:\n{problem}");
                 failed += 1;
             }
-            Err(error) => eprintln!("{error}"),
+            Err(error) => {
+                println!("{error}");
+                failed += 1;
+            }
         }
     }
     println!("{} histories, {failed} findings", arguments.seeds);
@@ -96,7 +103,7 @@ async fn run_all(arguments: Arguments) -> ExitCode {
     let mut results = futures::stream::iter(seeds)
         .map(|seed| tokio::task::spawn_local(async move { (seed, run(&history(seed)).await) }))
         .buffer_unordered(arguments.jobs.max(1));
-    let (mut done, mut failed) = (0_u64, Vec::new());
+    let (mut done, mut panicked, mut failed) = (0_u64, 0, Vec::new());
     while let Some(result) = results.next().await {
         done += 1;
         match result {
@@ -105,24 +112,27 @@ async fn run_all(arguments: Arguments) -> ExitCode {
                 println!("seed {seed}:\n{finding}");
                 failed.push((seed, finding));
             }
-            Err(error) => eprintln!("a history panicked: {error}"),
+            Err(error) => {
+                println!("a history panicked: {error}");
+                panicked += 1;
+            }
         }
         if done.is_multiple_of(50) {
             eprintln!(
                 "{done} of {} histories, {} findings",
                 arguments.seeds,
-                failed.len()
+                failed.len() + panicked
             );
         }
     }
-    println!("{done} histories, {} findings", failed.len());
+    println!("{done} histories, {} findings", failed.len() + panicked);
     if !arguments.no_shrink {
         for (seed, finding) in &failed {
             let (history, finding) = shrink(&history(*seed), finding.clone()).await;
             println!("\n{history}\n{finding}");
         }
     }
-    if failed.is_empty() {
+    if failed.is_empty() && panicked == 0 {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
